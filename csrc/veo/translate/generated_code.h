@@ -12,12 +12,16 @@
 
 #include "veo/machine/code.h"
 #include "veo/machine/scalar.h"
+#include "veo/translate/strips.h"
 
 /* Functions of the machine that translated code calls. */
 struct ve_services {
     ve_execute *const *executors;
     void (*raise)(struct ve_core *core, enum ve_fault_kind kind, uint64_t address);
     void (*arithmetic_exception)(struct ve_core *core, uint32_t flags);
+    /* Does vector instructions by their executors, from an element on. */
+    void (*do_elements)(struct ve_core *core, const struct ve_decoded *list,
+                        const struct ve_element_step *steps, uint64_t count, uint64_t from);
 };
 
 /* Symbol `ve_module` of a generated shared object. */

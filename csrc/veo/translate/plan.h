@@ -26,6 +26,7 @@ struct ve_plan {
     uint64_t values[VE_UNIT_MOST][2];     /* sy and sz, where they are immediates */
     uint64_t callee[VE_UNIT_MOST];        /* where a call goes to, if that is known; or 0 */
     bool head[VE_UNIT_MOST], entry[VE_UNIT_MOST];
+    uint32_t block_end[VE_UNIT_MOST]; /* where a block (block.h) begins: its end; else 0 */
 };
 
 /*

@@ -16,6 +16,8 @@ TEXT_OF(ve_text_scalar, "csrc/veo/machine/scalar.h");
 TEXT_OF(ve_text_float, "csrc/veo/machine/scalar_float.inc");
 TEXT_OF(ve_text_integer, "csrc/veo/machine/scalar_integer.inc");
 TEXT_OF(ve_text_memory, "csrc/veo/machine/scalar_memory.inc");
+TEXT_OF(ve_text_elements, "csrc/veo/translate/element_wise.inc");
+TEXT_OF(ve_text_strips, "csrc/veo/translate/strips.h");
 TEXT_OF(ve_text_generated, "csrc/veo/translate/generated_code.h");
 
 static const struct {
@@ -31,6 +33,8 @@ static const struct {
     {"veo/machine/scalar_float.inc", ve_text_float},
     {"veo/machine/scalar_integer.inc", ve_text_integer},
     {"veo/machine/scalar_memory.inc", ve_text_memory},
+    {"veo/translate/element_wise.inc", ve_text_elements},
+    {"veo/translate/strips.h", ve_text_strips},
 };
 
 static void write_text(FILE *out, const char *text);

@@ -6,6 +6,8 @@
 #include "hostcode/build.h"
 #include "hostcode/unseen_process.h"
 #include "veo/machine/executors.h"
+#include "veo/translate/block.h"
+#include "veo/translate/elements.h"
 #include "veo/translate/generated_code.h"
 #include "veo/translate/plan.h"
 
@@ -121,12 +123,13 @@ static void write_source(FILE *out, void *argument)
     fwrite(source->text, 1, source->size, out);
 }
 
-static bool make_source(const struct ve_plan *plan, struct source *source)
+static bool make_source(struct ve_plan *plan, struct source *source)
 {
     *source = (struct source){0};
     FILE *out = open_memstream(&source->text, &source->size);
     if (out == NULL)
         return false;
+    ve_blocks_find(plan);
     ve_generate(out, plan);
     return fclose(out) == 0;
 }
@@ -139,7 +142,8 @@ static bool take_module(struct unit *unit, struct host_object *object)
         return false;
     }
 
-    *module->services = (struct ve_services){ve_executors, ve_raise, ve_arithmetic_exception};
+    *module->services =
+        (struct ve_services){ve_executors, ve_raise, ve_arithmetic_exception, ve_do_elements};
     unit->base = (struct ve_unit){module->run, unit->list};
     return true;
 }

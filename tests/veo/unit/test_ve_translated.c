@@ -6,6 +6,7 @@
  * build: @ve_translate @ve_machine
  */
 #include "tests/veo/support/ve_code.h"
+#include "veo/translate/block.h"
 #include "veo/translate/plan.h"
 #include "veo/translate/translate.h"
 
@@ -253,6 +254,316 @@ static void test_switches_between_engines_change_nothing(void)
     CHECK(compiled() >= before + 3);
 }
 
+/* --- blocks of vector instructions -------------------------------------------------------------
+ */
+
+/* Registers that have what vector instructions take: lengths, and addresses in two halves. */
+enum { LENGTH = 20, ADDRESSES = 21, ADDRESSES_END = 29, NUMBER = 30, VECTORS_USED = 6 };
+
+/* Instructions of random blocks. */
+enum mix { MIX_ALL, MIX_WHOLE, MIX_NUMBERS, MIX_COUNT };
+
+static uint64_t among(uint64_t low, uint64_t high)
+{
+    return low + random_word() % (high - low);
+}
+
+/* An instruction of a block, without an access, whose vector registers are the first few. */
+static uint64_t any_element(enum mix mix)
+{
+    for (;;) {
+        const struct ve_operation_info *info =
+            ve_operation_info((uint32_t)(random_word() % VE_OPERATION_COUNT));
+        uint64_t fields = 0;
+        for (uint32_t field = 0; field < 4; field++)
+            fields |= random_word() % VECTORS_USED << 8 * field;
+        uint64_t scalars = random_word() % 2 == 0 ? SY(NUMBER) : IY(random_word());
+        uint64_t choice = (random_word() & 3) << 52; /* Y instead of a vector */
+        uint64_t word = info->match | ((fields | scalars | choice) & ~info->mask);
+        struct ve_instruction i;
+        if (!ve_decode(word, &i))
+            continue;
+        struct ve_element element = ve_element_of(&i);
+        bool is_number = element.kind == VE_ELEMENT_DOUBLE || element.kind == VE_ELEMENT_SINGLE;
+        if (element.bytes == 0 && (is_number || element.kind == VE_ELEMENT_WHOLE) &&
+            (mix == MIX_ALL || is_number == (mix == MIX_NUMBERS)))
+            return word;
+    }
+}
+
+/* A load or a store of 8 or, rarely, 4 bytes; in a mix of numbers, loads are of what no store
+ * changes. */
+static uint64_t any_vector_access(enum mix mix, bool is_store)
+{
+    static const uint32_t operations[2][4] = {
+        {VE_OP_VLD, VE_OP_VLDU, VE_OP_VLDL_SX, VE_OP_VLDL_ZX},
+        {VE_OP_VST, VE_OP_VSTU, VE_OP_VSTL, VE_OP_VST},
+    };
+    bool is_narrow = random_word() % 8 == 0 && mix != MIX_NUMBERS;
+    uint32_t operation = operations[is_store][is_narrow ? random_word() % 4 : 0];
+    uint64_t stride = operation == VE_OP_VLD || operation == VE_OP_VST ? 8 : 4;
+    uint64_t middle = (ADDRESSES + ADDRESSES_END) / 2;
+    uint64_t address = mix != MIX_NUMBERS ? among(ADDRESSES, ADDRESSES_END)
+                       : is_store         ? among(ADDRESSES, middle)
+                                          : among(middle, ADDRESSES_END);
+    return ve_operation_info(operation)->match | IY(stride) | SZ(address) |
+           random_word() % VECTORS_USED << 24;
+}
+
+/* lvl, or a scalar instruction that changes what the next ones take. */
+static uint64_t any_setting(enum mix mix)
+{
+    static const uint16_t offsets[] = {0, 8, 16, 24, 64, 256, 1000, 2048 - 8};
+    uint64_t which = among(ADDRESSES, ADDRESSES_END);
+    uint64_t half = mix == MIX_NUMBERS && which >= (ADDRESSES + ADDRESSES_END) / 2 ? 2048 : 0;
+    uint64_t offset = half != 0 || mix == MIX_NUMBERS ? half : offsets[random_word() % 8];
+    switch (random_word() % 4) {
+    case 0: return WORD(LVL, SY(LENGTH + random_word() % 2 * 11)); /* or 31 */
+    case 1: return WORD(LD, SX(NUMBER) | SZ(BUFFER) | DISPLACEMENT(2048 + random_word() % 8 * 8));
+    case 2: return WORD(ADDS_W_SX, SX(32) | IY(1) | SZ(32));
+    default: return WORD(LEA, SX(which) | SZ(BUFFER) | DISPLACEMENT(offset));
+    }
+}
+
+static uint64_t any_of_block(enum mix mix)
+{
+    uint64_t choice = random_word() % 16;
+    return choice < 3   ? any_vector_access(mix, false)
+           : choice < 4 ? any_vector_access(mix, true)
+           : choice < 7 ? any_setting(mix)
+                        : any_element(mix);
+}
+
+/* A block with a load and a store, which is misaligned in the last iterations. */
+static size_t put_stop(size_t at)
+{
+    code[at++] = WORD(VLD, IY(8) | SZ(ADDRESSES) | (uint64_t)1 << 24);
+    code[at++] = WORD(LEA, SX(33) | SZ(COUNTER) | DISPLACEMENT(-TIMES));
+    code[at++] = WORD(SRL, SX(33) | IY(63) | SZ(33));
+    code[at++] = WORD(SLL, SX(33) | IY(2) | SZ(33));
+    code[at++] = WORD(ADDS_L, SX(33) | SY(33) | SZ(BUFFER));
+    code[at++] = WORD(VADDS_L, (uint64_t)1 << 24 | 1 << 16 | 2 << 8);
+    code[at++] = random_word() % 2 == 0 ? WORD(VST, IY(8) | SZ(33) | (uint64_t)1 << 24)
+                                        : WORD(VLD, IY(8) | SZ(33) | (uint64_t)2 << 24);
+    code[at++] = WORD(VADDS_L, (uint64_t)3 << 24 | 2 << 16 | 2 << 8);
+    return at;
+}
+
+static void put_block_loop(enum mix mix, size_t body, bool stops)
+{
+    size_t at = 0;
+    code[at++] = WORD(OR, SX(BACK) | IY(0) | SZ(VE_S_LINK));
+    for (; at <= VECTORS_USED; at++) /* what is made of numbers begins with what is in memory */
+        code[at] = any_vector_access(mix, false);
+    for (; at <= body / 2; at++)
+        code[at] = any_of_block(mix);
+    code[at++] = WORD(BSIC, SX(VE_S_LINK) | SZ(CALLEE));
+    for (; at <= body; at++)
+        code[at] = any_of_block(mix);
+    at = stops ? put_stop(at) : at;
+    code[at++] = WORD(LEA, SX(COUNTER) | SZ(COUNTER) | DISPLACEMENT(-1));
+    code[at] = BRANCH(BR_L, VE_GREATER, SY(COUNTER), -8 * (int)(at - 1));
+    code[at + 1] = WORD(B_L, SZ(BACK)) | (uint64_t)VE_ALWAYS << 48;
+}
+
+static struct ve_core *make_block_core(uint64_t seed, enum mix mix)
+{
+    static const uint32_t lengths[] = {0, 1, 3, 8, 100, 254, 255, 256};
+    struct ve_core *core = make_switching_core(seed);
+    core->s[COUNTER] = 2 * TIMES;
+    core->s[LENGTH] = lengths[7 - seed % 8];
+    core->s[LENGTH + 11] = lengths[(seed + seed / 8) % 8];
+    core->vl = lengths[7];
+    for (uint64_t r = ADDRESSES; r < ADDRESSES_END; r++)
+        core->s[r] = core->s[BUFFER] + (r < (ADDRESSES + ADDRESSES_END) / 2 ? 0 : 2048);
+    if (mix != MIX_NUMBERS)
+        return core;
+
+    core->s[NUMBER] = UINT64_C(0x3F8000003F800000);
+    for (uint32_t i = 0; i < PAGE / 8; i++)
+        ((double *)memory)[i] = 1 + (double)((i + seed) % 37) / 7;
+    return core;
+}
+
+/* Runs a loop of blocks by the interpreter alone, and with switches. */
+static void check_blocks(uint64_t seed, enum mix mix, uint64_t psw)
+{
+    static uint8_t interpreted_memory[PAGE];
+    ve_code_changed();
+    struct ve_core *plain = make_block_core(seed, mix);
+    ve_core_set_psw(plain, psw);
+    switches = false;
+    ve_translate_use(VE_ENGINE_INTERPRETER);
+    bool halted = ve_core_run(plain, (uint64_t)(uintptr_t)code);
+    memcpy(interpreted_memory, memory, PAGE);
+
+    struct ve_core *switched = make_block_core(seed, mix);
+    ve_core_set_psw(switched, psw);
+    switches = true;
+    ve_translate_use(VE_ENGINE_TRANSLATED);
+    CHECK(ve_core_run(switched, (uint64_t)(uintptr_t)code) == halted);
+    CHECK(memcmp(memory, interpreted_memory, PAGE) == 0);
+    check_equal(plain, switched);
+    ve_core_destroy(plain);
+    ve_core_destroy(switched);
+}
+
+static void test_blocks_do_what_their_instructions_do(void)
+{
+    static const uint64_t roundings[] = {VE_IRM_NEAREST, VE_IRM_ZERO, VE_IRM_UP, VE_IRM_DOWN};
+    const char *full = getenv("OFFCHIP_FULL");
+    bool is_full = full != NULL && *full == '1';
+    uint64_t seeds = is_full ? 100 : 4, before = compiled();
+    for (uint64_t seed = 0; seed < seeds; seed++) {
+        enum mix mix = (enum mix)(seed % MIX_COUNT);
+        put_block_loop(mix, is_full ? 40 : 24, seed % 4 == 3);
+        check_blocks(seed, mix, roundings[seed / 3 % 4] << VE_PSW_ROUNDING_SHIFT);
+    }
+    CHECK(compiled() >= before + seeds);
+}
+
+/* The operands of a vector instruction, which are registers: x = y, z. */
+#define VECTORS(x, y, z) ((uint64_t)(x) << 24 | (uint64_t)(y) << 16 | (uint64_t)(z) << 8)
+#define LOAD(x, address) WORD(VLD, VECTORS(x, 0, 0) | IY(8) | SZ(address))
+#define KEEP(x, address) WORD(VST, VECTORS(x, 0, 0) | IY(8) | SZ(address))
+#define DOUBLE_OF(x, y) WORD(VADDS_L, VECTORS(x, y, y))
+#define SUM_OF(x, y) WORD(VADDS_L, VECTORS(x, 0, y) | SY(COUNTER) | UINT64_C(1) << 53)
+#define COUNT_DOWN WORD(LEA, SX(COUNTER) | SZ(COUNTER) | DISPLACEMENT(-1))
+#define UP_TO_0(words) BRANCH(BR_L, VE_GREATER, SY(COUNTER), -8 * (words))
+
+static const uint64_t NEAREST = (uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT;
+
+static void test_stores_and_loads_of_blocks_overlap(void)
+{
+    enum { A = 21, B = 22, C = 23, D = 24 };
+    const uint64_t words[] = {
+        WORD(LVL, IY(60)),
+        WORD(LEA, SX(A) | SZ(BUFFER) | DISPLACEMENT(8)),
+        LOAD(1, BUFFER),
+        WORD(LEA, SX(25) | SZ(25) | DISPLACEMENT(1)), /* once */
+        SUM_OF(2, 1),
+        KEEP(2, A), /* into what is loaded next */
+        WORD(LEA, SX(B) | SZ(BUFFER) | DISPLACEMENT(1024)),
+        WORD(LEA, SX(C) | SZ(BUFFER) | DISPLACEMENT(1032)),
+        LOAD(1, C),
+        SUM_OF(2, 1),
+        KEEP(2, B),
+        LOAD(3, C), /* what was not stored just now, but for the first */
+        SUM_OF(4, 3),
+        KEEP(4, C),
+        WORD(LVL, IY(60)),
+        WORD(LEA, SX(C) | SZ(BUFFER) | DISPLACEMENT(2048)),
+        WORD(LEA, SX(D) | SZ(BUFFER) | DISPLACEMENT(2112)),
+        WORD(VLDL_SX, VECTORS(1, 0, 0) | IY(4) | SZ(D)),
+        SUM_OF(2, 1),
+        KEEP(2, C), /* of larger elements, which overtake those that are loaded */
+        COUNT_DOWN,
+        UP_TO_0(21),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    ve_core_destroy(run_both(40, NEAREST));
+}
+
+static void test_of_two_nans_blocks_have_the_same(void)
+{
+    enum { A = 21, B = 22, PLACE = 77 * 8 };
+    const uint64_t words[] = {
+        WORD(LEA, SX(1) | DISPLACEMENT(100)),
+        WORD(LVL, SY(1)),
+        WORD(LEA, SX(A) | SZ(BUFFER)),
+        WORD(LEA, SX(B) | SZ(BUFFER) | DISPLACEMENT(1024)),
+        WORD(LEA_SL, SX(2) | DISPLACEMENT(0x7FF80001)),
+        WORD(LEA_SL, SX(3) | DISPLACEMENT(0x7FF80002)),
+        WORD(ST, SX(2) | SZ(A) | DISPLACEMENT(PLACE)),
+        WORD(ST, SX(3) | SZ(B) | DISPLACEMENT(PLACE)),
+        LOAD(1, A),
+        LOAD(2, B),
+        WORD(VFADD_D, VECTORS(3, 1, 2)),
+        WORD(VFMUL_D, VECTORS(4, 2, 1)),
+        COUNT_DOWN,
+        UP_TO_0(13),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    ve_core_destroy(run_both(41, NEAREST));
+}
+
+static void test_blocks_raise_what_elements_and_scalars_raise(void)
+{
+    /* Infinity is multiplied by ones; and in the end a sum is too large, in the middle of a block.
+     */
+    enum { INFINITE = 21, ONE = 22, SUM = 23 };
+    const uint64_t words[] = {
+        WORD(SMVL, SX(1)),
+        WORD(LVL, SY(1)),
+        WORD(VBRD, VECTORS(1, 0, 0) | SY(INFINITE)), /* behind the length of what follows */
+        WORD(LEA, SX(1) | DISPLACEMENT(100)),
+        WORD(LVL, SY(1)),
+        WORD(LEA_SL, SX(INFINITE) | DISPLACEMENT(0x7FF00000)),
+        WORD(LEA_SL, SX(ONE) | DISPLACEMENT(0x3FF00000)),
+        WORD(LEA, SX(SUM) | SY(COUNTER) | DISPLACEMENT(0)),
+        WORD(XOR, SX(SUM) | SY(SUM) | IZ(96 | 33)), /* of 31 ones */
+        WORD(VBRD, VECTORS(1, 0, 0) | SY(ONE)),
+        WORD(LVL, SY(1)),
+        WORD(VFMUL_D, VECTORS(2, 0, 1) | SY(INFINITE) | UINT64_C(1) << 53),
+        SUM_OF(3, 3),
+        WORD(ADDS_W_SX, SX(SUM) | IY(10) | SZ(SUM)),
+        DOUBLE_OF(4, 4),
+        COUNT_DOWN,
+        UP_TO_0(16),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    struct ve_core *core = run_both(42, NEAREST);
+    CHECK(core->fault.kind == VE_FAULT_NONE && (core->psw & VE_PSW_INVALID) == 0);
+    ve_core_destroy(core);
+
+    code[3] = WORD(LEA, SX(1) | DISPLACEMENT(101)); /* a unit of its own */
+    core = run_both(42, NEAREST | (uint64_t)VE_PSW_FIXED_OVERFLOW << VE_PSW_ENABLE_SHIFT);
+    CHECK(core->fault.kind == VE_FAULT_XOFE);
+    ve_core_destroy(core);
+}
+
+static void test_vectors_that_become_shorter_keep_their_elements(void)
+{
+    enum { A = 21, B = 22 };
+    const uint64_t words[] = {
+        WORD(LEA, SX(A) | SZ(BUFFER)),
+        WORD(LEA, SX(B) | SZ(BUFFER) | DISPLACEMENT(2048)),
+        WORD(LVL, SY(COUNTER)),
+        LOAD(1, A),
+        DOUBLE_OF(2, 1),
+        KEEP(2, B),
+        WORD(LEA, SX(A) | SZ(A) | DISPLACEMENT(8)),
+        COUNT_DOWN,
+        UP_TO_0(6),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    ve_core_destroy(run_both(43, NEAREST));
+}
+
+static void test_a_block_is_entered_in_its_middle(void)
+{
+    const uint64_t words[] = {
+        WORD(LEA, SX(1) | DISPLACEMENT(100)),
+        WORD(LVL, SY(1)),
+        LOAD(1, BUFFER),
+        DOUBLE_OF(1, 1),
+        DOUBLE_OF(1, 1), /* twice */
+        WORD(VADDS_L, VECTORS(2, 1, 2)),
+        WORD(LEA, SX(2) | SZ(2) | DISPLACEMENT(1)),
+        WORD(AND, SX(3) | IY(1) | SZ(2)),
+        BRANCH(BR_L, VE_EQUAL, IY(1) | SZ(3), -32),
+        COUNT_DOWN,
+        UP_TO_0(10),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    ve_core_destroy(run_both(44, NEAREST));
+}
+
 /* --- plans -------------------------------------------------------------------------------------
  */
 
@@ -385,6 +696,42 @@ static void on_fault(int number, siginfo_t *info, void *context)
     siglongjmp(after_fault, 1);
 }
 
+/* Runs the code up to the page that cannot be accessed. */
+static void run_to_fault(struct ve_core *core)
+{
+    struct sigaction handler = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+    struct sigaction before;
+    fault_address = NULL;
+    sigaction(SIGSEGV, &handler, &before);
+    if (sigsetjmp(after_fault, 1) == 0)
+        ve_core_run(core, (uint64_t)(uintptr_t)code);
+    sigaction(SIGSEGV, &before, NULL);
+    ve_core_current = NULL;
+}
+
+/* Both engines stop at one instruction, for the first byte behind the page, with the same memory.
+ */
+static void check_fault(const uint64_t *words, size_t size, size_t place)
+{
+    static uint8_t interpreted_memory[PAGE];
+    memcpy(code, words, size);
+    for (enum ve_engine engine = VE_ENGINE_INTERPRETER; engine <= VE_ENGINE_TRANSLATED; engine++) {
+        uint64_t count = compiled();
+        ve_code_changed();
+        ve_translate_use(engine);
+        struct ve_core *core = make_core(3);
+        core->s[ADDRESSES] = core->s[BUFFER];
+        run_to_fault(core);
+        CHECK(fault_address == memory + PAGE);
+        CHECK(ve_core_address(core) == (uint64_t)(uintptr_t)&code[place]);
+        CHECK(compiled() == count + (engine == VE_ENGINE_TRANSLATED));
+        if (engine == VE_ENGINE_INTERPRETER)
+            memcpy(interpreted_memory, memory, PAGE);
+        CHECK(memcmp(memory, interpreted_memory, PAGE) == 0);
+        ve_core_destroy(core);
+    }
+}
+
 static void test_a_bad_address_has_its_instruction(void)
 {
     /* A load walks into the page that cannot be accessed; a store behind it does not happen. */
@@ -394,24 +741,51 @@ static void test_a_bad_address_has_its_instruction(void)
         WORD(ST, SX(1) | SZ(BUFFER) | DISPLACEMENT(-8)),
         BRANCH(BR_L, VE_ALWAYS, SY(COUNTER), -24),
     };
-    struct sigaction handler = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
-    struct sigaction before;
-    memcpy(code, words, sizeof words);
-    for (enum ve_engine engine = VE_ENGINE_INTERPRETER; engine <= VE_ENGINE_TRANSLATED; engine++) {
-        uint64_t count = compiled();
-        ve_code_changed();
-        ve_translate_use(engine);
-        struct ve_core *core = make_core(3);
-        sigaction(SIGSEGV, &handler, &before);
-        if (sigsetjmp(after_fault, 1) == 0)
-            ve_core_run(core, (uint64_t)(uintptr_t)code);
-        sigaction(SIGSEGV, &before, NULL);
-        CHECK(fault_address == memory + PAGE);
-        CHECK(ve_core_address(core) == (uint64_t)(uintptr_t)&code[1]);
-        CHECK(compiled() == count + (engine == VE_ENGINE_TRANSLATED));
-        ve_core_current = NULL;
-        ve_core_destroy(core);
-    }
+    check_fault(words, sizeof words, 1);
+}
+
+static void test_a_bad_address_in_a_block_has_its_instruction(void)
+{
+    enum { V1 = 1 << 24, V2 = 2 << 24, V3 = 3 << 24 };
+    const uint64_t first = WORD(VLD, IY(8) | SZ(ADDRESSES) | V1);
+    const uint64_t sum = WORD(VADDS_L, V2 | 1 << 16 | 1 << 8);
+    const uint64_t other_sum = WORD(VADDS_L, V3 | 2 << 16 | 3 << 8);
+    const uint64_t loads[] = {
+        WORD(LVL, IY(2)),
+        WORD(ADDS_L, SX(BUFFER) | IY(16) | SZ(BUFFER)),
+        first,
+        sum,
+        WORD(VLD, IY(8) | SZ(BUFFER) | V3), /* walks */
+        other_sum,
+        WORD(VST, IY(8) | SZ(ADDRESSES) | V3),
+        BRANCH(BR_L, VE_ALWAYS, SY(COUNTER), -48),
+    };
+    check_fault(loads, sizeof loads, 4);
+
+    /* A scalar load stands behind a load of a vector that is at fault. */
+    const uint64_t scalar[] = {
+        WORD(LVL, IY(2)),
+        WORD(ADDS_L, SX(BUFFER) | IY(16) | SZ(BUFFER)),
+        first,
+        WORD(VLD, IY(8) | SZ(BUFFER) | V3), /* walks */
+        WORD(LD, SX(1) | SZ(BUFFER)),
+        other_sum,
+        WORD(VST, IY(8) | SZ(ADDRESSES) | V3),
+        BRANCH(BR_L, VE_ALWAYS, SY(COUNTER), -48),
+    };
+    check_fault(scalar, sizeof scalar, 3);
+
+    const uint64_t stores[] = {
+        WORD(LVL, IY(1)),
+        WORD(ADDS_L, SX(BUFFER) | IY(8) | SZ(BUFFER)),
+        first,
+        sum,
+        WORD(VST, IY(8) | SZ(BUFFER) | V2), /* walks */
+        first,
+        other_sum,
+        BRANCH(BR_L, VE_ALWAYS, SY(COUNTER), -48),
+    };
+    check_fault(stores, sizeof stores, 4);
 }
 
 static void test_the_cache_has_code_of_another_address(void)
@@ -487,12 +861,19 @@ int main(void)
 
     test_random_loops();
     test_switches_between_engines_change_nothing();
+    test_blocks_do_what_their_instructions_do();
+    test_stores_and_loads_of_blocks_overlap();
+    test_of_two_nans_blocks_have_the_same();
+    test_blocks_raise_what_elements_and_scalars_raise();
+    test_vectors_that_become_shorter_keep_their_elements();
+    test_a_block_is_entered_in_its_middle();
     test_a_unit_has_the_functions_that_it_calls();
     test_changed_code_is_translated_anew();
     test_code_that_stayed_is_not_translated_again();
     test_code_that_is_none_has_its_address();
     test_an_exception_has_its_instruction();
     test_a_bad_address_has_its_instruction();
+    test_a_bad_address_in_a_block_has_its_instruction();
     test_the_cache_has_code_of_another_address();
     test_what_is_damaged_in_the_cache_is_compiled_again();
     test_without_a_compiler_code_is_interpreted();

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* block.c: which instructions are done together, and which block follows another. */
+#include "veo/translate/block.h"
+
+struct ve_element ve_element_of(const struct ve_instruction *i)
+{
+    static const struct ve_element elements[VE_OPERATION_COUNT + 1] = {
+#define ELEMENT(operation, kind, operands, value) \
+    [VE_OP_##operation] = {VE_ELEMENT_##kind, operands, 0, 0},
+#include "veo/translate/element_wise.inc"
+#undef ELEMENT
+        [VE_OP_VLD] = {VE_ELEMENT_LOAD, 0, 0, 8},     [VE_OP_VLDU] = {VE_ELEMENT_LOAD, 0, 0, 4},
+        [VE_OP_VLDL_SX] = {VE_ELEMENT_LOAD, 0, 0, 4}, [VE_OP_VLDL_ZX] = {VE_ELEMENT_LOAD, 0, 0, 4},
+        [VE_OP_VST] = {VE_ELEMENT_STORE, 0, 0, 8},    [VE_OP_VSTU] = {VE_ELEMENT_STORE, 0, 0, 4},
+        [VE_OP_VSTL] = {VE_ELEMENT_STORE, 0, 0, 4},
+    };
+    struct ve_element element = elements[i->operation];
+    const struct ve_element none = {0};
+    if (element.kind == VE_ELEMENT_NONE)
+        return none;
+
+    if (element.operands == 1)
+        element.scalars = 1;
+    else if (element.operands != 0)
+        element.scalars = (i->cs != 0 ? 1u : 0u) | (element.operands == 7 && i->cs2 != 0 ? 2u : 0u);
+    bool has_registers = i->vx < VE_VECTORS;
+    for (uint32_t operand = 1; operand <= 4; operand *= 2)
+        if ((element.operands & ~element.scalars & operand) != 0)
+            has_registers &= ve_element_register(i, operand) < VE_VECTORS;
+    /* Loads have other fields where the mask is. */
+    bool has_mask = element.kind != VE_ELEMENT_LOAD && i->mask != 0;
+    return has_registers && !has_mask ? element : none;
+}
+
+uint8_t ve_element_register(const struct ve_instruction *i, uint32_t operand)
+{
+    return operand == 1 ? i->vy : operand == 2 ? i->vz : i->vw;
+}
+
+uint64_t ve_element_reads(const struct ve_instruction *i)
+{
+    struct ve_element element = ve_element_of(i);
+    uint64_t vectors = element.kind == VE_ELEMENT_STORE ? UINT64_C(1) << i->vx : 0;
+    for (uint32_t operand = 1; operand <= 4; operand *= 2)
+        if ((element.operands & ~element.scalars & operand) != 0)
+            vectors |= UINT64_C(1) << ve_element_register(i, operand);
+    return vectors;
+}
+
+/* True if an instruction does nothing but to write a scalar register, and to load from memory. */
+static bool is_scalar(const struct ve_instruction *i)
+{
+    switch (i->operation) {
+    case VE_OP_ST:
+    case VE_OP_STU:
+    case VE_OP_STL:
+    case VE_OP_ST2B:
+    case VE_OP_ST1B:
+    case VE_OP_SHM_L:
+    case VE_OP_SHM_W:
+    case VE_OP_SHM_H:
+    case VE_OP_SHM_B:
+    case VE_OP_LVL:
+    case VE_OP_LVIX:
+    case VE_OP_SIC: return false;
+    default: break;
+    }
+    uint32_t x = i->x & 63;
+    return ve_flow_of(i) == VE_FLOW_ON && !ve_is_called(i->operation) && x != VE_S_FRAME &&
+           x != VE_S_LINK;
+}
+
+static bool follows(const struct ve_plan *plan, uint32_t at)
+{
+    return at < plan->count && plan->list[at].address == plan->list[at - 1].address + 8;
+}
+
+/* The end of the block that begins at FIRST; 0 if none does. */
+static uint32_t end_of(const struct ve_plan *plan, uint32_t first)
+{
+    uint32_t end = 0, vectors = 0;
+    bool computes = false;
+    for (uint32_t at = first; at - first < VE_BLOCK_MOST; at++) {
+        if (at > first && (!follows(plan, at) || plan->head[at]))
+            break;
+        const struct ve_instruction *i = &plan->list[at].instruction;
+        enum ve_element_kind kind = ve_element_of(i).kind;
+        if (kind == VE_ELEMENT_NONE && (vectors == 0 || !is_scalar(i)))
+            break;
+        if (kind == VE_ELEMENT_NONE)
+            continue;
+
+        end = at + 1;
+        vectors++;
+        computes |= kind == VE_ELEMENT_DOUBLE || kind == VE_ELEMENT_SINGLE;
+        if (kind == VE_ELEMENT_STORE)
+            break;
+    }
+    return vectors > 1 || computes ? end : 0;
+}
+
+/* True if an instruction does nothing but to write a scalar register, whatever is done before. */
+static bool is_ahead(const struct ve_instruction *i)
+{
+    enum ve_causes causes = ve_operation_info(i->operation)->causes;
+    return is_scalar(i) && (causes == VE_CAUSES_NONE || causes == VE_CAUSES_FIXED) &&
+           i->operation != VE_OP_SVL;
+}
+
+/* The instructions up to the next block, whose place it returns; the count of the plan if there is
+ * none. */
+static uint32_t follow_scalars(const struct ve_plan *plan, uint32_t first,
+                               struct ve_block_path *path)
+{
+    bool went_back = false;
+    uint32_t at = plan->block_end[first];
+    bool goes_on = follows(plan, at);
+    while (goes_on && plan->block_end[at] == 0 && path->count < VE_BLOCK_MOST) {
+        const struct ve_instruction *i = &plan->list[at].instruction;
+        path->places[path->count++] = at;
+        if (ve_flow_of(i) == VE_FLOW_BRANCH) {
+            uint32_t to =
+                ve_plan_find(plan, plan->list[at].address + (uint64_t)(int64_t)i->displacement);
+            goes_on = to <= at && !went_back;
+            went_back = true;
+            at = to;
+        } else {
+            goes_on = (is_ahead(i) || i->operation == VE_OP_LVL) && follows(plan, at + 1);
+            at++;
+        }
+    }
+    return goes_on && plan->block_end[at] != 0 ? at : plan->count;
+}
+
+void ve_block_follow(const struct ve_plan *plan, uint32_t first, struct ve_block_path *path)
+{
+    *path = (struct ve_block_path){0};
+    uint32_t next = follow_scalars(plan, first, path);
+    if (next == plan->count)
+        return;
+
+    uint64_t read = 0;
+    for (uint32_t at = next; at < plan->block_end[next]; at++) {
+        const struct ve_instruction *i = &plan->list[at].instruction;
+        struct ve_element element = ve_element_of(i);
+        bool is_vector = element.kind != VE_ELEMENT_NONE;
+        if (element.kind == VE_ELEMENT_STORE || (!is_vector && !is_ahead(i)))
+            break;
+        path->places[path->count++] = at;
+        read |= ve_element_reads(i);
+        if (is_vector)
+            path->written |= (UINT64_C(1) << i->vx) & ~read;
+    }
+}
+
+void ve_blocks_find(struct ve_plan *plan)
+{
+    for (uint32_t at = 0; at < plan->count; at++) {
+        plan->block_end[at] = end_of(plan, at);
+        at = plan->block_end[at] != 0 ? plan->block_end[at] - 1 : at;
+    }
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * block_code.c: the C of a block, of what strips.h has. First the scalar instructions, which keep
+ * what vector instructions need of them, and touch what is loaded, in their order. Then groups of
+ * elements pass through all vector instructions; the last group may be a part of one. Where that
+ * cannot be done, instructions are done one by one, as if there were no block.
+ */
+#include "veo/translate/block.h"
+#include "veo/translate/statement.h"
+
+#define NOWHERE UINT32_MAX
+
+struct block {
+    const struct ve_plan *plan;
+    uint32_t first, end;
+    uint32_t store; /* the end without one */
+    struct ve_element elements[VE_BLOCK_MOST];
+    uint32_t last[VE_VECTORS]; /* where that is made which registers have at the end, or NOWHERE */
+    bool is_read[VE_VECTORS];  /* as it was before the block */
+    struct ve_block_path path;
+    uint64_t forgotten; /* what it writes, and what follows may write anew before it is read */
+};
+
+static const struct ve_instruction *instruction_of(const struct block *b, uint32_t at)
+{
+    return &b->plan->list[at].instruction;
+}
+
+static struct ve_element element_of(const struct block *b, uint32_t at)
+{
+    return b->elements[at - b->first];
+}
+
+static bool is_memory(struct ve_element element)
+{
+    return element.kind == VE_ELEMENT_LOAD || element.kind == VE_ELEMENT_STORE;
+}
+
+static bool is_number(struct ve_element element)
+{
+    return element.kind == VE_ELEMENT_DOUBLE || element.kind == VE_ELEMENT_SINGLE;
+}
+
+static const char *name_of(const struct block *b, uint32_t at)
+{
+    return ve_operation_info(instruction_of(b, at)->operation)->name;
+}
+
+/* --- what it reads and leaves ---
+ */
+
+static void open_block(struct block *b, const struct ve_plan *plan, uint32_t first)
+{
+    *b = (struct block){.plan = plan, .first = first, .end = plan->block_end[first]};
+    b->store = b->end;
+    for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
+        b->last[vector] = NOWHERE;
+
+    for (uint32_t at = first; at < b->end; at++) {
+        const struct ve_instruction *i = instruction_of(b, at);
+        struct ve_element element = b->elements[at - first] = ve_element_of(i);
+        uint64_t read = ve_element_reads(i);
+        for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
+            b->is_read[vector] |= (read & ve_bit(vector)) != 0 && b->last[vector] == NOWHERE;
+        if (element.kind == VE_ELEMENT_STORE)
+            b->store = at;
+        else if (element.kind != VE_ELEMENT_NONE)
+            b->last[i->vx] = at;
+    }
+
+    ve_block_follow(plan, first, &b->path);
+    for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
+        if (b->last[vector] != NOWHERE)
+            b->forgotten |= b->path.written & ve_bit(vector);
+}
+
+/* --- scalars, addresses and what they must be ---
+ */
+
+static void write_saved(FILE *out, const struct block *b, const char *form)
+{
+    uint64_t written = 0;
+    for (uint32_t at = b->first; at < b->end; at++)
+        if (element_of(b, at).kind == VE_ELEMENT_NONE)
+            written |= ve_bit(instruction_of(b, at)->x & 63);
+    for (uint32_t r = 0; r < 64; r++)
+        if ((written & ve_bit(r)) != 0)
+            fprintf(out, form, r, r);
+}
+
+static bool may_overflow(const struct block *b)
+{
+    bool may = false;
+    for (uint32_t at = b->first; at < b->end; at++)
+        may |= element_of(b, at).kind == VE_ELEMENT_NONE &&
+               ve_operation_info(instruction_of(b, at)->operation)->causes == VE_CAUSES_FIXED;
+    return may;
+}
+
+static void write_address(FILE *out, const struct block *b, uint32_t at)
+{
+    const struct ve_instruction *i = instruction_of(b, at);
+    struct ve_element element = element_of(b, at);
+    struct ve_operand_text stride = ve_value_of(i->y_source, b->plan->values[at][0]);
+    struct ve_operand_text base = ve_value_of(i->z_source, b->plan->values[at][1]);
+    fprintf(out, "    y%u = %s;\n    a%u = %s;\n", at, stride.text, at, base.text);
+    fprintf(out, "    if (RARELY(y%u != %u || a%u %% %u != 0)) goto slow_%u;\n", at, element.bytes,
+            at, element.bytes, b->first);
+    if (element.kind == VE_ELEMENT_LOAD)
+        fprintf(out, "    TOUCH(%u, a%u, %u * n);\n", at, at, element.bytes);
+}
+
+static void write_scalars(FILE *out, const struct block *b)
+{
+    for (uint32_t at = b->first; at < b->end; at++) {
+        const struct ve_instruction *i = instruction_of(b, at);
+        struct ve_element element = element_of(b, at);
+        if (element.kind == VE_ELEMENT_NONE)
+            ve_write_operation(out, b->plan, at);
+        else if (is_memory(element))
+            write_address(out, b, at);
+        else if (element.scalars != 0)
+            fprintf(out, "    y%u = %s;\n", at,
+                    ve_value_of(i->y_source, b->plan->values[at][0]).text);
+    }
+
+    for (uint32_t at = b->first; at < b->store && b->store < b->end; at++)
+        if (element_of(b, at).kind == VE_ELEMENT_LOAD)
+            fprintf(out, "    if (RARELY(!are_apart(a%u, %u * n, a%u, %u * n))) goto slow_%u;\n",
+                    at, element_of(b, at).bytes, b->store, element_of(b, b->store).bytes, b->first);
+}
+
+/* --- a group of elements ---
+ */
+
+static void write_operand(FILE *out, const struct block *b, uint32_t at, uint32_t operand,
+                          const uint32_t *made, const char *part)
+{
+    struct ve_element element = element_of(b, at);
+    if ((element.operands & operand) == 0) {
+        fprintf(out, "(group){0}");
+    } else if ((element.scalars & operand) != 0) {
+        fprintf(out, "ALL(y%u)%s", at, part);
+    } else {
+        uint8_t vector = ve_element_register(instruction_of(b, at), operand);
+        if (made[vector] == NOWHERE)
+            fprintf(out, "r%u", vector);
+        else
+            fprintf(out, "e%u", made[vector]);
+    }
+    fprintf(out, operand == 4 ? ");\n" : ", ");
+}
+
+static void write_steps(FILE *out, const struct block *b, bool is_part, uint32_t *made)
+{
+    for (uint32_t at = b->first; at < b->end; at++) {
+        struct ve_element element = element_of(b, at);
+        if (element.kind == VE_ELEMENT_LOAD) {
+            fprintf(out, "    const group e%u = %s%s(a%u + %u * i%s);\n", at,
+                    is_part ? "part_of_" : "of_", name_of(b, at), at, element.bytes,
+                    is_part ? ", n - i" : "");
+        } else if (element.operands != 0) {
+            fprintf(out, "    const group e%u = of_%s(", at, name_of(b, at));
+            for (uint32_t operand = 1; operand <= 4; operand *= 2)
+                write_operand(out, b, at, operand, made, is_part ? " & lanes" : "");
+        }
+        if (element.kind != VE_ELEMENT_NONE && element.kind != VE_ELEMENT_STORE)
+            made[instruction_of(b, at)->vx] = at;
+    }
+}
+
+/* True if a NaN in a result makes one in that of a later instruction, of the same precision. */
+static bool is_seen_later(const struct block *b, uint32_t at)
+{
+    uint8_t vector = instruction_of(b, at)->vx;
+    for (uint32_t later = at + 1; later < b->end; later++) {
+        struct ve_element element = element_of(b, later);
+        const struct ve_instruction *i = instruction_of(b, later);
+        for (uint32_t operand = 1; operand <= 4; operand *= 2)
+            if (element.kind == VE_ELEMENT_DOUBLE && element_of(b, at).kind == element.kind &&
+                (element.operands & ~element.scalars & operand) != 0 &&
+                ve_element_register(i, operand) == vector)
+                return true;
+        if (element.kind != VE_ELEMENT_NONE && element.kind != VE_ELEMENT_STORE && i->vx == vector)
+            return false;
+    }
+    return false;
+}
+
+static void write_check(FILE *out, const struct block *b)
+{
+    bool is_first = true;
+    for (uint32_t at = b->first; at < b->end; at++) {
+        struct ve_element element = element_of(b, at);
+        if (!is_number(element) || is_seen_later(b, at))
+            continue;
+        fprintf(out, "%sUNORDERED_%c(e%u, e%u)", is_first ? "    if (RARELY(IS_ANY(" : " | ",
+                element.kind == VE_ELEMENT_DOUBLE ? 'D' : 'S', at, at);
+        is_first = false;
+    }
+    if (!is_first)
+        fprintf(out, "))) goto apart_%u;\n", b->first);
+}
+
+static void write_group(FILE *out, const struct block *b, bool is_part)
+{
+    uint32_t made[VE_VECTORS];
+    for (uint32_t vector = 0; vector < VE_VECTORS; vector++) {
+        made[vector] = NOWHERE;
+        if (b->is_read[vector])
+            fprintf(out, "    const group r%u = ROW(%u)%s;\n", vector, vector,
+                    is_part ? " & lanes" : "");
+    }
+    write_steps(out, b, is_part, made);
+    write_check(out, b);
+
+    for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
+        if (b->last[vector] != NOWHERE)
+            fprintf(out, "    %sPUT%s(%u, e%u);\n",
+                    (b->forgotten & ve_bit(vector)) != 0 ? "if (!forgets) " : "",
+                    is_part ? "_PART" : "", vector, b->last[vector]);
+    if (b->store < b->end) {
+        uint8_t vector = instruction_of(b, b->store)->vx;
+        fprintf(out, "    %s%s(a%u + %u * i, %c%u%s);\n", is_part ? "part_of_" : "of_",
+                name_of(b, b->store), b->store, element_of(b, b->store).bytes,
+                made[vector] == NOWHERE ? 'r' : 'e',
+                made[vector] == NOWHERE ? vector : made[vector], is_part ? ", n - i" : "");
+    }
+}
+
+/* --- the whole ---
+ */
+
+/* With a NaN, executors do the rest: they have that one which the interpreter has. */
+static void write_apart(FILE *out, const struct block *b)
+{
+    fprintf(out, "    if (0) {\n    apart_%u:;\n    const struct ve_element_step steps[] = {\n",
+            b->first);
+    uint32_t count = 0;
+    for (uint32_t at = b->first; at < b->end; at++) {
+        struct ve_element element = element_of(b, at);
+        if (element.kind == VE_ELEMENT_NONE)
+            continue;
+        fprintf(out, "    {%u, y%u, a%u},\n", at, at, at);
+        count++;
+    }
+    fprintf(out, "    };\n    services.do_elements(core, list, steps, %u, i);\n    }\n", count);
+}
+
+static uint64_t written_on(const struct block *b)
+{
+    uint64_t written = 0;
+    for (uint32_t step = 0; step < b->path.count; step++) {
+        const struct ve_instruction *i = instruction_of(b, b->path.places[step]);
+        bool is_scalar = ve_flow_of(i) == VE_FLOW_ON && ve_element_of(i).kind == VE_ELEMENT_NONE;
+        written |= is_scalar && i->operation != VE_OP_LVL ? ve_bit(i->x & 63) : 0;
+    }
+    return written;
+}
+
+/* A step ahead: goes to where it ends if it does not lead to the next block without exceptions. */
+static void write_ahead(FILE *out, const struct block *b, uint32_t at)
+{
+    const struct ve_instruction *i = instruction_of(b, at);
+    struct ve_element element = ve_element_of(i);
+    struct ve_operand_text y = ve_value_of(i->y_source, b->plan->values[at][0]);
+    struct ve_operand_text z = ve_value_of(i->z_source, b->plan->values[at][1]);
+    if (ve_flow_of(i) == VE_FLOW_BRANCH) {
+        ve_write_condition(out, i, y.text, z.text);
+        fprintf(out, ";\n    else goto looked_%u;\n", b->first);
+    } else if (i->operation == VE_OP_LVL) {
+        fprintf(out,
+                "    length = %s;\n    if (RARELY(length > VE_VECTOR_LENGTH)) goto looked_%u;\n",
+                y.text, b->first);
+    } else if (element.kind == VE_ELEMENT_LOAD) {
+        fprintf(out, "    if (RARELY((%s | %s) %% %u != 0)) goto looked_%u;\n", y.text, z.text,
+                element.bytes, b->first);
+    } else if (element.kind == VE_ELEMENT_NONE) {
+        ve_write_operation(out, b->plan, at);
+    }
+}
+
+/*
+ * Looks ahead, with scalar registers of its own: whether registers of vectors are certainly written
+ * anew, for as many elements. Flags of overflows that it sets will be set soon in any case.
+ */
+static void write_look(FILE *out, const struct block *b)
+{
+    uint64_t written = written_on(b);
+    fprintf(out, "    bool forgets = false;\n    {\n");
+    for (uint32_t r = 0; r < 64; r++)
+        if ((written & ve_bit(r)) != 0)
+            fprintf(out, "    const uint64_t now%u = s%u;\n", r, r);
+    fprintf(out, "    uint64_t length = n;\n    {\n");
+    for (uint32_t r = 0; r < 64; r++)
+        if ((written & ve_bit(r)) != 0)
+            fprintf(out, "    uint64_t s%u = now%u;\n", r, r);
+    fprintf(out, "    if (FIXED_OVERFLOW_STOPS) goto looked_%u;\n", b->first);
+    for (uint32_t step = 0; step < b->path.count; step++)
+        write_ahead(out, b, b->path.places[step]);
+    fprintf(out, "    forgets = length >= n;\n    }\n    }\nlooked_%u:;\n", b->first);
+}
+
+void ve_block_write(FILE *out, const struct ve_plan *plan, uint32_t first)
+{
+    struct block block;
+    const struct block *b = &block;
+    open_block(&block, plan, first);
+
+    fprintf(out, "    {\n#if BLOCKS\n    const uint64_t n = core->vl;\n    uint64_t i = 0;\n");
+    write_saved(out, b, "    const uint64_t old%u = s%u;\n");
+    for (uint32_t at = first; at < b->end; at++)
+        if (element_of(b, at).kind != VE_ELEMENT_NONE)
+            fprintf(out, "    uint64_t y%u = 0, a%u = 0;\n", at, at);
+    fprintf(out, "    if (RARELY(n == 0%s)) goto slow_%u;\n",
+            may_overflow(b) ? " || FIXED_OVERFLOW_STOPS" : "", first);
+    write_scalars(out, b);
+    if (b->forgotten != 0)
+        write_look(out, b);
+    if (b->store < b->end)
+        fprintf(out, "    AT(list + %u);\n", b->store);
+
+    fprintf(out, "    for (; i + LANES <= n; i += LANES) {\n");
+    write_group(out, b, false);
+    fprintf(out, "    }\n    if (i < n) {\n    const group lanes = first_lanes(n - i);\n");
+    write_group(out, b, true);
+    fprintf(out, "    }\n");
+    write_apart(out, b);
+    fprintf(out, "    goto done_%u;\nslow_%u:;\n", first, first);
+    write_saved(out, b, "    s%u = old%u;\n");
+    fprintf(out, "#endif\n");
+
+    for (uint32_t at = first; at < b->end; at++)
+        ve_write_operation(out, plan, at);
+    fprintf(out, "    }\ndone_%u:;\n", first);
+}
