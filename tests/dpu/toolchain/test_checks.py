@@ -277,6 +277,58 @@ def test_how_the_run_time_works_is_no_finding(
     assert done.returncode == (0 if report is None else 9), done.stderr
 
 
+READS_AHEAD = """
+#include <seqread.h>
+int __builtin_dpu_seqread_get(int, unsigned int, void *, const unsigned int);
+__mram_noinit uint32_t tail[2];
+static void read(seqreader_buffer_t window)
+{
+    seqreader_t reader;
+    uint32_t *item = seqread_init(window, input, &reader);
+    for (uint32_t i = 0; i < 64; i++) {
+        total += *item;
+        item = seqread_get(item, 4, &reader);
+    }
+    item = seqread_seek(tail + 1, &reader);
+    item = seqread_init(window, next, &reader);
+    for (uint32_t i = 0; i < 64; i++) {
+        total += *item;
+        item = (void *)__builtin_dpu_seqread_get((int)item, 4, &reader, SEQREAD_CACHE_SIZE);
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("page", "level", "window", "report"),
+    [
+        (32, "-O0", "seqread_alloc()", None),
+        (1024, "-O2", "seqread_alloc()", None),
+        (32, "-O2", "(seqreader_buffer_t)(buffer + 56)", "'buffer' + 224"),
+    ],
+)
+def test_reading_ahead_is_no_finding(
+    check: Check, page: int, level: str, window: str, report: str | None
+) -> None:
+    head = f"#define SEQREAD_CACHE_SIZE {page}\n{READS_AHEAD}"
+    main = f"int main(void) {{ if (me() == 0) read({window}); return 0; }}"
+    done = check(head + main, "dma,exit=9", level=level)
+    assert (report or "== checks: nothing found") in done.stderr
+    assert done.returncode == (0 if report is None else 9), done.stderr
+
+
+@pytest.mark.parametrize("name", ["seqread_own", "seqread256"])
+def test_a_programs_own_read_beyond_a_variable_is_found(check: Check, name: str) -> None:
+    body = (
+        f"__dma_aligned uint32_t large[80];\n"
+        f"void __attribute__((noinline)) {name}(void) {{ mram_read(next, large, 264); }}\n"
+        f"int main(void) {{ if (me() == 0) {name}(); return 0; }}"
+    )
+    done = check(body, "dma,exit=9")
+    assert "DMA beyond a variable: " in done.stderr and "'next' + 0 (MRAM" in done.stderr
+    assert done.returncode == 9
+
+
 def test_findings_of_several_dpus_are_told_once(check: Check) -> None:
     done = check(FAULTS["null pointer"][0], "all,exit=9,ignore=nobody", dpus=3)
     assert done.stderr.count("null pointer: ") == 1

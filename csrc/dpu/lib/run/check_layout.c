@@ -169,10 +169,26 @@ static bool is_in_table_of_waiters(const struct dpu_elf *elf, uint32_t address)
            address - table->value < table->size;
 }
 
+/* seqread256_init() and its like, for any size of page, and what UPMEM's builtin is with us. */
+static bool reads_ahead(const struct dpu_elf *elf, uint32_t pc)
+{
+    static const char own[] = "seqread";
+    static const char *const builtin[] = {"__dpu_seqread_get"};
+    const struct dpu_elf_symbol *symbol = dpu_elf_find_code(elf, pc, NULL);
+    if (symbol == NULL || strncmp(symbol->name, own, sizeof own - 1) != 0)
+        return is_one_of(builtin, 1, elf, pc);
+
+    const char *size = symbol->name + sizeof own - 1;
+    size_t digits = strspn(size, "0123456789");
+    return digits != 0 && size[digits] == '_';
+}
+
 bool dpulib_is_of_run_time(const struct dpu_elf *elf, const struct dpu_finding *finding)
 {
     switch (finding->kind) {
     case DPU_FINDING_NOTHING: return !finding->here.writes && is_allocator(elf, finding->here.pc);
+    case DPU_FINDING_DMA_BEYOND:
+        return finding->in_mram && !finding->here.writes && reads_ahead(elf, finding->here.pc);
     case DPU_FINDING_RACE:
         return !finding->in_mram && is_in_table_of_waiters(elf, finding->address) &&
                is_meeting(elf, finding->here.pc) && is_meeting(elf, finding->other.pc);

@@ -22,8 +22,9 @@ void dpulib_add_variable(struct text *text, const struct dpu_elf *elf, uint32_t 
                          bool in_mram);
 /*
  * True if a finding is how the run time works, which a program can do nothing about. UPMEM's
- * allocator reads the last byte that it will return, before it is taken from the heap, and tasklets
- * that leave a barrier use the table of those that wait with nothing that orders them.
+ * allocator reads the last byte that it will return, before it is taken from the heap, tasklets
+ * that leave a barrier use the table of those that wait with nothing that orders them, and
+ * seqread.h reads whole pages of MRAM, around and beyond what is asked for.
  */
 bool dpulib_is_of_run_time(const struct dpu_elf *elf, const struct dpu_finding *finding);
 
