@@ -2,6 +2,7 @@
 #include "engine.h"
 
 #include "drift.h"
+#include "issue.h"
 #include "observed.h"
 #include "program.h"
 #include "turns.h"
@@ -14,7 +15,8 @@
 
 static bool needs_turns(const struct dpu_machine *m)
 {
-    return m->program->needs_turns || (m->options.switches & ~(uint32_t)COMPARED) != 0;
+    return m->program->needs_turns || dpu_issue_varies(m) ||
+           (m->options.switches & ~(uint32_t)COMPARED) != 0;
 }
 
 const struct dpu_engine *dpu_choose_engine(const struct dpu_machine *m, bool steps)

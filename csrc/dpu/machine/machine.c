@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* machine.c: the machine's life, its memories and its state. */
 #include "ahead_marks.h"
+#include "issue.h"
 #include "observed.h"
 #include "program.h"
 #include "snapshot.h"
@@ -37,7 +38,8 @@ static bool numbers_are_valid(const struct dpu_machine_options *options)
         return false;
     DPU_MACHINE_NUMBERS(X)
 #undef X
-    return options->dram_refresh_cycles < options->dram_refresh_interval;
+    return options->dram_refresh_cycles < options->dram_refresh_interval &&
+           options->forwarding <= options->round_cycles;
 }
 
 static bool options_are_valid(const struct dpu_machine_options *options)
@@ -138,6 +140,7 @@ void dpu_machine_destroy(struct dpu_machine *m)
     dpu_snapshot_free(m);
     dpu_ahead_free(&m->ahead);
     dpu_observed_free(m);
+    dpu_issue_free(m);
     munmap(m->mram, m->mram_size);
     munmap(m, sizeof *m);
 }

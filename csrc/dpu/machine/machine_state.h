@@ -141,6 +141,7 @@ struct dpu_progress {
 };
 
 struct dpu_engine;
+struct dpu_issue_fact;
 struct dpu_machine;
 struct dpu_program;
 struct dpu_snapshot;
@@ -171,6 +172,7 @@ struct dpu_machine {
     struct dpu_machine_options options;
     /* Of so many tasklets that take part: cycles of a round, and cycles that issue. */
     uint16_t round_length[DPU_MACHINE_THREADS + 1], issue_length[DPU_MACHINE_THREADS + 1];
+    struct dpu_issue_fact *issue_facts; /* of each instruction, see issue.c; NULL: none yet */
     _Atomic uint32_t interrupt;
 
     /* Of the run: what advances it, and the tasklets that may take part. */

@@ -9,6 +9,7 @@
 #include "ahead.h"
 #include "batch.h"
 #include "interpreters.h"
+#include "issue.h"
 #include "timing.h"
 
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static void advance(struct dpu_machine *m, uint64_t stop, uint64_t limit)
     if (m->runnable == 0)
         m->cycles = ready < limit ? ready : limit;
     else
-        run_batch(m, dpu_batch_rounds(m, stop, limit, ready));
+        run_batch(m, dpu_issue_rounds(m, dpu_batch_rounds(m, stop, limit, ready)));
 
     tell_span(m, &span, cycles, rounds);
 }

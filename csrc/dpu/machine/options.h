@@ -11,6 +11,7 @@
 
 #define DPU_DMA_ENGINES_MOST 8
 #define DPU_ISSUE_WIDTH_MOST 8
+#define DPU_HAZARD_MOST 100
 #define DPU_TASKLETS_MOST 24
 #define DPU_IRAM_MOST 4096
 #define DPU_WRAM_KIB_MOST 256
@@ -38,6 +39,13 @@
       "cycles between two instructions of a tasklet") \
     X("softPipelineWidth", uint32_t, issue_width, 1, DPU_ISSUE_WIDTH_MOST, 1, \
       "instructions that are issued in a cycle, each of another tasklet") \
+    X("softPipelineForwarding", uint32_t, forwarding, 0, 1000, 0, \
+      "cycles, at most softPipelineCycles, after which a tasklet can issue what needs the result " \
+      "of its last instruction, or comes after a jump; anything else in the next cycle. 0: no " \
+      "forwarding, all come after softPipelineCycles") \
+    X("softPipelineHazard", uint32_t, hazard, 0, DPU_HAZARD_MOST, 0, \
+      "cycles in which nothing is issued for each register that an instruction reads beside " \
+      "another one of the same bank, of which one has the even registers; 0: no hazard") \
     X("softDmaReadLatency", uint32_t, dma_read_latency, 0, 1000000, 73, \
       "cycles that a tasklet waits for a transfer from MRAM, whatever its size") \
     X("softDmaWriteLatency", uint32_t, dma_write_latency, 0, 1000000, 57, \

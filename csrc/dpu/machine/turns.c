@@ -11,6 +11,7 @@
 #include "ahead.h"
 #include "batch.h"
 #include "interpreters.h"
+#include "issue.h"
 
 /* Runs m->order for at most ROUNDS and accounts for it. */
 static void run_batch(struct dpu_machine *m, uint64_t rounds)
@@ -33,7 +34,7 @@ static void advance(struct dpu_machine *m, uint64_t stop, uint64_t limit)
     if (m->runnable == 0)
         m->cycles = ready < limit ? ready : limit;
     else
-        run_batch(m, dpu_batch_rounds(m, stop, limit, ready));
+        run_batch(m, dpu_issue_rounds(m, dpu_batch_rounds(m, stop, limit, ready)));
 }
 
 const struct dpu_engine dpu_engine_turns = {"turns", advance};

@@ -135,6 +135,49 @@ again:
         assert cycles == pytest.approx(plain[0] * share, rel=0.01)
 
 
+@pytest.mark.parametrize("tasklets", [2, 24])
+def test_forwarding_and_the_hazard_of_registers_have_keys(make_set, tasklets):
+    source = f"""
+.globl NR_TASKLETS
+.set NR_TASKLETS, {tasklets}
+main:
+    move r0, 1000
+again:
+    lsl r2, r4, 1
+    lsl r3, r6, 1
+    add r8, r2, r4
+    add r0, r0, -1, nz, again
+    stop
+"""
+    cycles = {}
+    for chip in "", "softPipelineForwarding=4", "softPipelineForwarding=11", "softPipelineHazard=8":
+        found = set()
+        for engine in "turns", "drift", "translated":
+            profile = f"softEngine={engine}{',' if chip else ''}{chip}"
+            one = make_set(nr_dpus=1, profile=profile, asm_source=io.StringIO(source))
+            one.exec()
+            found.add(one.report[0].cycles)
+        [cycles[chip]] = found
+    issue = max(tasklets, 11)
+    assert cycles[""] == pytest.approx(4000 * issue, rel=0.01)
+    assert cycles["softPipelineForwarding=11"] <= cycles[""]
+    # The last two of the loop wait for what comes before them, or for the jump.
+    forwarded = 2 * tasklets + 2 * max(tasklets, 4)
+    assert cycles["softPipelineForwarding=4"] == pytest.approx(1000 * forwarded, rel=0.01)
+    # One of the four reads two registers with even numbers; where few tasklets issue, and not the
+    # same one at once, cycles hide it that are empty anyway.
+    hazard = 4 * issue + (0 if tasklets == 2 else 8 * tasklets)
+    assert cycles["softPipelineHazard=8"] == pytest.approx(1000 * hazard, rel=0.01)
+
+
+def test_forwarding_later_than_without_is_refused(make_set):
+    with pytest.raises(DpuError) as caught:
+        make_set(nr_dpus=1, profile="softPipelineCycles=5,softPipelineForwarding=6")
+    assert "softPipelineForwarding=6, but it must be at most softPipelineCycles (5)" in str(
+        caught.value.detail
+    )
+
+
 @pytest.mark.parametrize("engine", ["turns", "drift", "translated"])
 def test_sizes_of_the_chip_have_keys(run, make_set, engine):
     fits = f"softTasklets=2,softIramInstructions=64,softWramKiB=2,softEngine={engine}"

@@ -78,13 +78,21 @@ counter: .word 0
 """
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 8])
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        "softPipelineWidth=2",
+        "softPipelineWidth=3",
+        "softPipelineWidth=8",
+        "softPipelineForwarding=3,softPipelineHazard=2",
+    ],
+)
 @pytest.mark.parametrize("text", [ASSEMBLY, ALONE])
-def test_a_wide_pipeline_is_profiled_as_it_runs(tmp_path: Path, text: str, width: int) -> None:
+def test_another_pipeline_is_profiled_as_it_runs(tmp_path: Path, text: str, pipeline: str) -> None:
     words = command(build(tmp_path, text))
     found = set()
     for engine in "turns", "drift", "translated":
-        chip = f"softPipelineWidth={width},softPipelineCycles=7,softEngine={engine}"
+        chip = f"{pipeline},softPipelineCycles=7,softEngine={engine}"
         plain = run(words, UPMEM_PROFILE=chip)
         file = tmp_path / f"{engine}.profile"
         seen = run(words, UPMEM_PROFILE=chip, DPU_PROFILE=f"file={file}")

@@ -39,6 +39,92 @@ static void test_rounds_last_11_cycles_or_as_many_as_run(void)
         }
 }
 
+/* A machine in which results are forwarded after so many cycles, and reads of a bank conflict. */
+static struct dpu_machine *new_chip(uint32_t forwarding, uint32_t hazard, uint32_t width)
+{
+    struct dpu_machine_options options;
+    dpu_machine_default_options(&options);
+    options.forwarding = forwarding;
+    options.hazard = hazard;
+    options.issue_width = width;
+    struct dpu_machine *machine = dpu_machine_create(&options);
+    CHECK(machine != NULL);
+    return machine;
+}
+
+/* Beside the round of the instruction under test, there is one of the stop. */
+static uint64_t round_of(uint64_t word, uint32_t forwarding, uint32_t hazard, uint32_t tasklets)
+{
+    struct dpu_machine *machine = new_chip(forwarding, hazard, 1);
+    LOAD(machine, word, W("addc", "rrr", 9, 2, 5), STOP);
+    uint64_t last = forwarding != 0 ? forwarding : 11;
+    uint64_t added = forwarding != 0 ? 1 : 11; /* its registers are of two banks */
+    added = added > tasklets ? added : tasklets;
+    uint64_t cycles = run(machine, tasklets).cycles - added - (last > tasklets ? last : tasklets);
+    dpu_machine_destroy(machine);
+    return cycles;
+}
+
+static void test_forwarding_shortens_rounds_in_which_nothing_is_needed(void)
+{
+    static const struct {
+        uint32_t tasklets, cycles;
+    } cases[] = {
+        {1, 1 + 100 * (1 + 4) + 4}, {3, 3 + 100 * (3 + 4) + 4}, {5, 202 * 5}, {24, 202 * 24}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dpu_machine *machine = new_chip(4, 0, 1);
+        LOAD(machine, MOVE(0, 100), W("nop", "", 0), W("add", "rrici", 0, 0, -1, CC_NZ, 1), STOP);
+        struct dpu_run_result result = run(machine, cases[i].tasklets);
+        CHECK(result.cycles == cases[i].cycles && result.rounds == 202);
+        dpu_machine_destroy(machine);
+    }
+
+    /* An addc comes next, which reads r2, r5 and the carry. */
+    CHECK(round_of(W("nop", "", 0), 4, 0, 1) == 1);
+    CHECK(round_of(W("lsl", "rri", 3, 2, 1), 4, 0, 1) == 1);
+    CHECK(round_of(W("lsl", "rri", 2, 0, 1), 4, 0, 1) == 4);
+    CHECK(round_of(W("lsl", "rri", 5, 0, 1), 4, 0, 1) == 4);
+    CHECK(round_of(W("add", "rri", 3, 0, 1), 4, 0, 1) == 4);
+    CHECK(round_of(W("lw", "erri", 0, 5, ZERO, 64), 4, 0, 1) == 4);
+    CHECK(round_of(W("ld", "erri", 0, 4, ZERO, 64), 4, 0, 1) == 4);
+    CHECK(round_of(W("ld", "erri", 0, 6, ZERO, 64), 4, 0, 1) == 1);
+    CHECK(round_of(W("lsl.u", "rri", 4, 0, 1), 4, 0, 1) == 4);
+    CHECK(round_of(W("call", "rri", 23, ZERO, 1), 4, 0, 1) == 4);
+    CHECK(round_of(W("lsl", "rri", 2, 0, 1), 11, 0, 1) == 11);
+}
+
+static void test_registers_of_one_bank_are_read_one_after_the_other(void)
+{
+    static const struct {
+        uint32_t hazard, tasklets, odd_and_even, even;
+    } cases[] = {{0, 24, 24, 24}, {2, 24, 24, 3 * 24}, {2, 3, 11, 11}, {5, 3, 11, 3 + 3 * 5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t hazard = cases[i].hazard, tasklets = cases[i].tasklets;
+        CHECK(round_of(W("lsl", "rrr", 9, 2, 3), 0, hazard, tasklets) == cases[i].odd_and_even);
+        CHECK(round_of(W("lsl", "rrr", 9, 2, 2), 0, hazard, tasklets) == cases[i].odd_and_even);
+        CHECK(round_of(W("lsl", "rrr", 9, ZERO, 2), 0, hazard, tasklets) == cases[i].odd_and_even);
+        CHECK(round_of(W("lsl", "rrr", 9, 2, 4), 0, hazard, tasklets) == cases[i].even);
+        CHECK(round_of(W("lsl", "rrr", 9, 3, 5), 0, hazard, tasklets) == cases[i].even);
+        /* Of a pair, and the address: two are even. */
+        CHECK(round_of(W("sd", "erir", 0, 2, 8, 4), 0, hazard, tasklets) == cases[i].even);
+        CHECK(round_of(W("sd", "erir", 0, ZERO, 8, 4), 0, hazard, tasklets) ==
+              cases[i].odd_and_even);
+    }
+
+    /* The words of the next program are looked at, not those of the last one. */
+    struct dpu_machine *machine = new_chip(4, 0, 1);
+    struct dpu_run_result result;
+    LOAD(machine, W("lsl", "rri", 2, 0, 1), W("lsl", "rri", 3, 2, 1), STOP);
+    CHECK(dpu_machine_launch(machine, &result) == DPU_RUN_DONE && result.cycles == 4 + 1 + 4);
+    LOAD(machine, W("lsl", "rri", 2, 0, 1), W("lsl", "rri", 3, 0, 1), STOP);
+    CHECK(dpu_machine_launch(machine, &result) == DPU_RUN_DONE && result.cycles == 1 + 1 + 4);
+    struct dpu_machine_options options;
+    dpu_machine_get_options(machine, &options);
+    options.forwarding = options.round_cycles + 1;
+    CHECK(!dpu_machine_set_options(machine, &options));
+    dpu_machine_destroy(machine);
+}
+
 /* Tasklet n boots n + 1 in its second instruction, and that one starts in the next round. */
 static void test_booted_tasklets_start_in_the_next_round(void)
 {
@@ -292,6 +378,8 @@ static void test_interruption_ends_a_loop(void)
 int main(void)
 {
     test_rounds_last_11_cycles_or_as_many_as_run();
+    test_forwarding_shortens_rounds_in_which_nothing_is_needed();
+    test_registers_of_one_bank_are_read_one_after_the_other();
     test_booted_tasklets_start_in_the_next_round();
     test_dma_blocks_for_its_time();
     test_pages_that_a_transfer_crosses_cost_time();

@@ -287,6 +287,11 @@ dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration
                            "softDramRefreshInterval (%u)",
                            configuration->machine.dram_refresh_cycles,
                            configuration->machine.dram_refresh_interval);
+    if (configuration->machine.forwarding > configuration->machine.round_cycles)
+        return dpulib_fail(DPU_ERR_INVALID_PROFILE,
+                           "the profile says softPipelineForwarding=%u, but it must be at most "
+                           "softPipelineCycles (%u), after which there is nothing to forward",
+                           configuration->machine.forwarding, configuration->machine.round_cycles);
     if (configuration->vendor_accounting)
         tell_of_no_time(configuration);
     if (configuration->clock_mhz == 0)
