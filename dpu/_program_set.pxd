@@ -9,4 +9,5 @@ cdef class ProgramSet(SetView):
     cdef object _found_program
     cdef unsigned long _found_at
 
+    cdef object _chip(self)
     cdef object _program(self)

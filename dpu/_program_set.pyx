@@ -7,7 +7,7 @@ from dpu._copy cimport check_symbol, copy_buffers
 from dpu._handle cimport SetHandle, SetView
 from dpu._program cimport DpuProgram, new_program
 from dpu._symbol cimport DpuSymbol
-from dpu.libdpu cimport dpu_error_t, dpu_program_t, dpu_set_t
+from dpu.libdpu cimport dpu_description_t, dpu_error_t, dpu_program_t, dpu_set_t
 from offchip.buffer cimport Buffer
 
 import os
@@ -51,13 +51,34 @@ cdef class ProgramSet(SetView):
         if from_source:
             from dpu.sources import building
 
-            with building(c_source, asm_source) as path:
+            with building(c_source, asm_source, self._chip()) as path:
                 with open(path, "rb") as built:
                     return self._load_file(path, None, built.read())
         if isinstance(binary, (str, os.PathLike)):
             path = os.fspath(binary)
             return self._load_file(path, path, ProgramImage(path))
         return self._load_memory(binary)
+
+    cdef object _chip(self):
+        """Return the chip of the set's profile, which programs are built for; None for real DPUs."""
+        cdef dpu_description_t found = NULL
+        cdef SetHandle handle
+        self.enter("dpu_load")
+        handle = self.handle
+        try:
+            if handle.soft.dpusoft_get_report is not NULL:
+                found = handle.table.dpu_get_description(handle.whole.list.ranks[0])
+            if found is NULL:
+                return None
+            return {
+                "chip_id": found.hw.signature.chip_id,
+                "tasklets": found.hw.dpu.nr_of_threads,
+                "instructions": found.hw.memories.iram_size,
+                "wram": 4 * found.hw.memories.wram_size,
+                "mram": found.hw.memories.mram_size,
+            }
+        finally:
+            self.leave()
 
     def _load_file(self, path, shown, origin):
         cdef dpu_program_t *program = NULL

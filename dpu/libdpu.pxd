@@ -92,6 +92,22 @@ cdef extern from "dpu_table.h" nogil:
         uint8_t mem_fault_thread_index
         uint32_t bkp_fault_id
 
+    struct _signature "":
+        unsigned int chip_id
+    struct _memories "":
+        uint32_t mram_size
+        uint32_t wram_size
+        uint32_t iram_size
+    struct _dpu_description "":
+        uint8_t nr_of_threads
+    struct dpu_hw_description_t:
+        _signature signature
+        _memories memories
+        _dpu_description dpu
+    struct _dpu_description_t:
+        dpu_hw_description_t hw
+    ctypedef _dpu_description_t *dpu_description_t
+
     struct dpu_table:
         const char *(*dpu_error_to_string)(dpu_error_t) noexcept nogil
         dpu_error_t (*dpu_alloc)(uint32_t, const char *, dpu_set_t *) noexcept nogil
@@ -133,6 +149,7 @@ cdef extern from "dpu_table.h" nogil:
         dpu_error_t (*dpu_checkpoint_free)(dpu_context_t *) noexcept nogil
         dpu_t *(*dpu_from_set)(dpu_set_t) noexcept nogil
         uint32_t (*dpu_get_id)(dpu_t *) noexcept nogil
+        dpu_description_t (*dpu_get_description)(dpu_rank_t *) noexcept nogil
 
     struct dpusoft_report:
         uint32_t size

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Any
 
+from dpu.asm.chips import sizes_of
 from dpu.errors import DpuError
 from dpu.toolchain.cache import digest, keep
 
@@ -19,13 +20,18 @@ __all__ = ["building"]
 
 
 @contextmanager
-def building(c_source: Any, asm_source: Any) -> Iterator[str]:
+def building(
+    c_source: Any, asm_source: Any, chip: Mapping[str, int] | None = None
+) -> Iterator[str]:
     """Build a program in a temporary folder.
 
     Parameters
     ----------
     c_source, asm_source : str, path, text stream, list of them or None
         Paths of sources, or streams to read them from.
+    chip : mapping, optional
+        Number and sizes of the chip that it will run on: chip_id, tasklets, instructions, and
+        bytes of wram and mram.
 
     Yields
     ------
@@ -37,9 +43,9 @@ def building(c_source: Any, asm_source: Any) -> Iterator[str]:
         asm_files = _take_files(asm_source, folder, ".S", len(c_files))
         output = os.path.join(folder, "main.dpu")
         if c_files:
-            _compile([*c_files, *asm_files], output)
+            _compile([*c_files, *asm_files], output, chip)
         else:
-            _assemble(asm_files, output)
+            _assemble(asm_files, output, chip)
         yield output
 
 
@@ -86,15 +92,16 @@ def _write(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-def _assemble(sources: list[str], output: str) -> None:
+def _assemble(sources: list[str], output: str, chip: Mapping[str, int] | None) -> None:
     try:
         assembler = import_module("dpu.asm")
     except ModuleNotFoundError as error:
         raise _missing("assembly sources", error) from error
-    assembler.assemble(sources, output)
+    name, sizes = _chip_and_sizes(chip)
+    assembler.assemble(sources, output, chip=name, sizes=sizes)
 
 
-def _compile(sources: list[str], output: str) -> None:
+def _compile(sources: list[str], output: str, chip: Mapping[str, int] | None) -> None:
     try:
         compiler = import_module("dpu.compiler")
         toolchain = import_module("dpu.toolchain")
@@ -104,13 +111,23 @@ def _compile(sources: list[str], output: str) -> None:
         toolchain.find_toolchain()
     except toolchain.ToolchainError as error:
         raise _missing("C sources", error) from error
+    name, sizes = _chip_and_sizes(chip)
     try:
-        compiler.Compiler().compile(sources, output=output)
+        compiler.Compiler(target=name, sizes=sizes).compile(sources, output=output)
     except CalledProcessError as error:
         # The message of the standard class only says that the command failed.
         if error.stderr and str(error.stderr).strip() not in str(error):
             error.add_note(str(error.stderr))
         raise
+
+
+def _chip_and_sizes(chip: Mapping[str, int] | None) -> tuple[str, str]:
+    """Return the name of a chip, and the profile keys of sizes that are not that chip's own."""
+    if chip is None:
+        return "v1A", ""
+    sizes = dict(chip)
+    name = "v1B" if sizes.pop("chip_id") > 8 else "v1A"
+    return name, sizes_of(name, sizes)
 
 
 def _missing(what: str, error: Exception) -> DpuError:

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from dpu.asm import AsmError
 from dpu.errors import DpuError
 from dpu.toolchain import ToolchainError
 from offchip.store import Store, StoreError
@@ -319,7 +320,7 @@ def _run_one(run: Run, keys: dict[str, str], figures: tuple[str, ...]) -> Point:
         return Point(keys, reason=f"{error}: {error.detail}" if error.detail else str(error))
     except subprocess.CalledProcessError as error:
         return Point(keys, reason=str(error.stderr or error).strip() or str(error))
-    except (StudyError, ToolchainError) as error:
+    except (AsmError, StudyError, ToolchainError) as error:
         return Point(keys, reason=str(error))
     return Point(keys, {name: float(found[name]) for name in figures})
 

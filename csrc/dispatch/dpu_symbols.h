@@ -65,6 +65,7 @@
     X(dpu_get_member_id) \
     X(dpu_set_from_rank) \
     X(dpu_set_from_dpu) \
-    X(dpu_rank_from_set)
+    X(dpu_rank_from_set) \
+    X(dpu_get_description)
 
 #endif

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import _isa
 
-__all__ = ["CHIPS", "MAX_TASKLETS", "MRAM_BYTES", "Chip", "chip_with"]
+__all__ = ["CHIPS", "MAX_TASKLETS", "MRAM_BYTES", "Chip", "chip_with", "sizes_of"]
 
 # The largest of any chip.
 MAX_TASKLETS = _isa.THREADS
@@ -66,3 +67,21 @@ def chip_with(name: str, sizes: str = "") -> Chip:
             changed: dict[str, Any] = {field: number * unit}
             chip = replace(chip, **changed)
     return chip
+
+
+def sizes_of(name: str, sizes: Mapping[str, int]) -> str:
+    """Return the profile keys of sizes that are not the chip's own, for `chip_with()`.
+
+    Parameters
+    ----------
+    name : str
+        One of `CHIPS`.
+    sizes : mapping
+        Fields of `Chip`, with their values.
+    """
+    own = CHIPS[name]
+    return ",".join(
+        f"{key}={sizes[field] // unit}"
+        for key, (field, unit, _) in _SIZES.items()
+        if sizes[field] != getattr(own, field)
+    )

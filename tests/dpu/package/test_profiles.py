@@ -9,6 +9,7 @@ import re
 import pytest
 
 from dpu import DpuError
+from dpu.asm import assemble
 
 pytestmark = [
     pytest.mark.usefixtures("threads_of_the_library"),
@@ -40,6 +41,8 @@ far: .word 0
     .align 8
 block: .space 1032
 """
+# Built for a chip of the usual sizes.
+PROGRAM = assemble(io.StringIO(SOURCE))
 PLAIN = "softThreads=1"
 
 
@@ -48,7 +51,7 @@ def run(make_set):
     """Run the program with a profile; the report of its DPU."""
 
     def run(profile, near=0, far=0):
-        one = make_set(nr_dpus=1, profile=profile, asm_source=io.StringIO(SOURCE))
+        one = make_set(nr_dpus=1, profile=profile, binary=PROGRAM)
         one.near = (one.near.uint32() + near).to_bytes(4, "little")
         one.far = far.to_bytes(4, "little")
         one.exec()
@@ -244,12 +247,16 @@ def test_unknown_keys_of_ours_are_refused_with_a_list(make_set):
 
 def test_a_key_that_is_unknown_is_told_once(run_python):
     program = "import dpu\nfor _ in range(2): dpu.DpuSet(nr_dpus=1, library='soft').free()\n"
-    done = run_python(program, env={"UPMEM_PROFILE": "fckFreqency=700,nrTasklets=32,mramSize=128"})
+    done = run_python(
+        program, env={"UPMEM_PROFILE": "fckFreqency=700,nrTasklets=32,mramSize=128,iramSize=8192"}
+    )
     assert done.returncode == 0, done.stderr
     for text in (
         "UPMEM_PROFILE says fckFreqency=700, but no property has that name: it changes nothing",
         "UPMEM_PROFILE says nrTasklets=32, but no property has that name: it changes nothing",
         "UPMEM_PROFILE says mramSize=128, but softMramMiB sets the size: it changes nothing",
+        "UPMEM_PROFILE says iramSize=8192, but softIramInstructions sets the size: it changes "
+        "nothing",
     ):
         assert done.stderr.count(text) == 1, done.stderr
     known = run_python(program, env={"UPMEM_PROFILE": "nrThreadsPerRank=2,fckFrequency=700"})

@@ -57,13 +57,13 @@ def test_figures_of_all_combinations():
         ("8", "24"),
     ]
     small, four, _, eight = found.points
-    assert "the program has 4 tasklets, a v1A chip runs 3" in small.reason
+    assert "NR_TASKLETS is 4; a v1A has 1 to 3" in small.reason
     assert small.figures == {}
     assert eight.figures["cycles"] == pytest.approx(2 * four.figures["cycles"], rel=0.01)
 
     lines = found.table().splitlines()
     assert lines[0].split() == [*KEYS, "cycles"]
-    assert lines[1].split()[:4] == ["4", "3", "-", "dpu"]
+    assert lines[1].split()[:4] == ["4", "3", "-", "error:"]
     assert float(lines[2].split()[2]) == pytest.approx(four.figures["cycles"], rel=1e-5)
     assert found.as_dict()["points"][3] == {
         "keys": {"softPipelineCycles": "8", "softTasklets": "24"},
@@ -158,7 +158,7 @@ def test_the_command_prints_a_table_or_an_object(tmp_path, capsys):
         row.split()[2] for row in table[1:]
     ]
     assert main(["--key", "softTasklets=3", *host]) == 1
-    assert "the program has 4 tasklets" in capsys.readouterr().out
+    assert "NR_TASKLETS is 4" in capsys.readouterr().out
     (tmp_path / "text.db").write_text("no database" * 100)
     assert main([*words[:2], "--file", str(tmp_path / "text.db"), *host]) == 2
     assert "has no study" in capsys.readouterr().err

@@ -215,3 +215,32 @@ def test_mram_ends_earlier_for_programs_and_hosts(tmp_path: Path) -> None:
             with pytest.raises(DpuError) as caught:
                 one.copy(bytearray(16), DpuSymbol("end", (0x08000000 + end - 8, 16)))
             assert "go beyond its 2 MiB" in caught.value.detail
+
+
+@pytest.mark.parametrize("size", [8, 256])
+@pytest.mark.parametrize("where", ["of the set", "of the environment"])
+def test_sources_of_a_set_are_built_for_its_chip(
+    monkeypatch: pytest.MonkeyPatch, size: int, where: str
+) -> None:
+    profile = f"softWramKiB={size}"
+    if where == "of the environment":
+        monkeypatch.setenv("UPMEM_PROFILE", profile)
+        profile = ""
+    with DpuSet(nr_dpus=1, c_source=io.StringIO(HEAP), profile=profile) as one:
+        one.asked = (size - 4).to_bytes(4, "little")
+        one.exec()
+        assert one.wram.uint32() == 1024 * size
+
+
+def test_sources_of_a_set_that_do_not_fit_its_chip_are_refused() -> None:
+    with pytest.raises(CalledProcessError, match="IRAM overflows .* of 900"):
+        DpuSet(nr_dpus=1, c_source=io.StringIO(CODE), profile="softIramInstructions=900")
+    text = "nop\n" * 65
+    with pytest.raises(AsmError, match=r"IRAM is too small: the program needs 65 instr.* are 64"):
+        DpuSet(nr_dpus=1, asm_source=io.StringIO(text), profile="softIramInstructions=64")
+
+
+def test_sources_of_a_set_are_built_for_a_v1b_chip() -> None:
+    with DpuSet(nr_dpus=1, c_source=io.StringIO(HEAP), profile="chipId=9") as one:
+        one.exec()
+        assert one.wram.uint32() == 62 << 10
