@@ -7,27 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..disasm import Instruction, disassemble
-from ..elf.format import ATOMIC_BASE
+from ..elf.locks import lock_name
 from .machine import INSTRUCTION, IRAM_BASE, Outcome, Ran, ThreadState
 from .program import DebugProgram
 from .session import SLICE, Attached
 
-__all__ = ["DeadlockWatch", "lock_name"]
+__all__ = ["DeadlockWatch"]
 
 # The register that is always zero, behind the 24 of the tasklet.
 _ZERO = 24
 # Instructions that each tasklet must have tried in vain, and rounds after which it is left.
 _TRIES, _PATIENCE = 2, 64
-# As libdpu names them: the first prefix that fits.
-_KINDS = (
-    ("__atomic_bit_mutex_", "mutex"),
-    ("__atomic_bit_barrier_", "the guard of barrier"),
-    ("__atomic_bit_rwlock_", "rwlock"),
-    ("__atomic_bit_semaphore_", "the guard of semaphore"),
-    ("hw_mutexes_", "a mutex of the pool"),
-    ("__atomic_bit_", "atomic bit"),
-    ("", "atomic bit"),
-)
 
 
 @dataclass(frozen=True)
@@ -35,22 +25,6 @@ class _Wait:
     thread: int
     pc: int
     bit: int | None
-
-
-def lock_name(program: DebugProgram, bit: int | None) -> str:
-    """Return the name of an atomic bit, as a user knows it."""
-    if bit is None:
-        return "an atomic bit"
-    found = [
-        symbol
-        for symbol in program.file.symbols
-        if symbol.value >= ATOMIC_BASE and 0 <= bit - (symbol.value & 0xFF) < symbol.size
-    ]
-    if not found:
-        return f"atomic bit {bit}"
-    name = min(found, key=lambda symbol: symbol.size).name
-    prefix, kind = next(item for item in _KINDS if name.startswith(item[0]))
-    return f"{kind} '{name[len(prefix) :]}'"
 
 
 def _bit(instruction: Instruction, state: ThreadState) -> int | None:
@@ -125,6 +99,6 @@ class DeadlockWatch:
             line, function = self._program.line_at(address), self._program.function_at(address)
             where = f" in {function.name}" if function is not None else ""
             where += f" at {line}" if line is not None else f" at pc 0x{wait.pc:x}"
-            name = lock_name(self._program, wait.bit)
+            name = lock_name(self._program.file.symbols, wait.bit)
             parts.append(f"tasklet {wait.thread} waits for {name}{where}")
         return f"{'; '.join(parts)}: nobody is left who could release what they wait for"

@@ -12,9 +12,10 @@ from typing import TypeVar
 from ..asm.lines import SECTION, LineTable, read_lines
 from ..asm.printer import write_word
 from ..elf.format import IRAM_BASE, SymbolType
+from ..elf.locks import lock_name
 from ..elf.program import ProgramFile
 from ..elf.readable_name import readable_name
-from ..elf.reader import ElfError
+from ..elf.reader import ElfError, ElfSymbol
 from .raw import Call, RecordedProgram, Site
 
 __all__ = ["NOWHERE", "SLEEPS", "Code", "Cost", "add_up"]
@@ -85,6 +86,7 @@ class Code:
         self._ranges: dict[str, tuple[int, int]] = {}
         self._table = LineTable(())
         self.words: list[int] = []
+        self._symbols: list[ElfSymbol] = []
         self._sources: dict[str, list[str] | None] = {}
         try:
             self._read(ProgramFile(program.image))
@@ -93,6 +95,7 @@ class Code:
 
     def _read(self, file: ProgramFile) -> None:
         self.words = file.words()
+        self._symbols = file.symbols
         lines = file.section(SECTION)
         self._table = LineTable(read_lines(lines.data) if lines is not None else ())
         functions = [
@@ -139,6 +142,10 @@ class Code:
         if pc >= len(self.words):
             return ""
         return write_word(self.words[pc], self._label).strip()
+
+    def lock(self, bit: int) -> str:
+        """Return the name of an atomic bit."""
+        return lock_name(self._symbols, bit)
 
     def _label(self, pc: int) -> str | None:
         return self._starts.get(pc)

@@ -186,6 +186,9 @@ def program_figures(profile: RawProfile) -> list[ProgramFigures]:
 _SHARE_OF_ROUTINES = 0.25
 # Of the time of tasklets: from here on, locks are what bounds a program.
 _SHARE_OF_LOCKS = 0.2
+# Of the cycles in which the pipeline issues, and of those in which DMA is busy: with less of one of
+# them a program is at most 1.25 times as fast without the other.
+_SHARE_OF_BOTH = 0.8
 # Functions of the run time that take a lock of their own.
 _ALLOCATORS = frozenset(
     ("mem_alloc", "mem_reset", "fsb_get", "fsb_free", "buddy_alloc", "buddy_free", "buddy_realloc")
@@ -260,6 +263,35 @@ def _advice_on_endings(figures: ProgramFigures) -> str:
     )
 
 
+def _advice_on_limits(figures: ProgramFigures) -> str:
+    """Name what the program reaches of the pipeline and the DMA engines; nothing if neither."""
+    whole = figures.whole
+    size = whole.bytes / whole.transfers if whole.transfers else 0.0
+    hint = "use larger transfers" if size < 256 else "reuse in WRAM what was transferred"
+    issuing, moving = whole.per_cycle / figures.width, whole.share_busy
+    if min(issuing, moving) > _SHARE_OF_BOTH:
+        # Without the one, the other would still take its share of the time.
+        return (
+            f"Compute-bound and DMA-bound: {whole.per_cycle:.2f} instructions per cycle of "
+            f"{figures.width}, and the engine is busy in {_percent(moving)} of cycles, with "
+            f"transfers of {size:.0f} bytes on average ({_hottest(figures, 'dma')}). Fewer "
+            f"instructions alone gain at most {_percent(1 - moving)} of the time, and "
+            f"{_most_instructions(figures)}; less to transfer alone gains at most "
+            f"{_percent(1 - issuing)}: {hint}."
+        )
+    if moving > max(0.8, issuing):
+        return (
+            f"DMA-bound: the engine is busy in {_percent(moving)} of cycles; transfers "
+            f"average {size:.0f} bytes ({_hottest(figures, 'dma')}): {hint}."
+        )
+    if issuing > 0.85:
+        return (
+            f"Compute-bound: {whole.per_cycle:.2f} instructions per cycle of {figures.width}; only "
+            f"fewer instructions help, and {_most_instructions(figures)}."
+        )
+    return ""
+
+
 def advise(figures: ProgramFigures) -> str:
     """Say in a sentence what bounds a program, and what would help."""
     whole = figures.whole
@@ -281,17 +313,9 @@ def advise(figures: ProgramFigures) -> str:
     # Where most tasklets have ended, locks that they met before say little about the whole.
     if spin > max(_SHARE_OF_LOCKS, whole.lost_stopped / whole.total):
         return _advice_on_locks(figures, spin)
-    if whole.share_busy > max(0.8, whole.per_cycle / figures.width):
-        hint = "use larger transfers" if size < 256 else "reuse in WRAM what was transferred"
-        return (
-            f"DMA-bound: the engine is busy in {_percent(whole.share_busy)} of cycles; transfers "
-            f"average {size:.0f} bytes ({_hottest(figures, 'dma')}): {hint}."
-        )
-    if whole.per_cycle > 0.85 * figures.width:
-        return (
-            f"Compute-bound: {whole.per_cycle:.2f} instructions per cycle of {figures.width}; only "
-            f"fewer instructions help, and {_most_instructions(figures)}."
-        )
+    limits = _advice_on_limits(figures)
+    if limits:
+        return limits
     if figures.tasklet_balance < 0.6 and whole.lost_stopped >= max(whole.lost_dma, whole.lost_few):
         return (
             f"Unbalanced tasklets: the mean one executes {_percent(figures.tasklet_balance)} of "

@@ -52,7 +52,7 @@ def _describe(event: Event, code: Code) -> tuple[int, str]:
     if kind == EventKind.SLEEP:
         return event.thread, SLEEPS.get(code.function(event.pc), "sleep")
     if kind == EventKind.SPIN:
-        return event.thread, f"atomic bit {event.value}"
+        return event.thread, code.lock(event.value % 256)
     return event.thread, f"{kind.name.lower()} {event.value} bytes"
 
 
@@ -65,33 +65,36 @@ def _engine(free: list[int], event: Event) -> int:
 
 def _add_launch(
     trace: ChromeTrace, one: LaunchEvents, code: Code, clock: int, begin: float
-) -> set[tuple[int, int]]:
-    """Add the events of a DPU in one launch; return the rows that they are in."""
-    rows, free = set(), list[int]()
+) -> dict[tuple[int, int], str]:
+    """Add the events of a DPU in one launch; return the rows that they are in, with their names."""
+    rows, free = dict[tuple[int, int], str](), list[int]()
     process = _DPUS + one.dpu
     for event in one.events:
         row, name = _describe(event, code)
         if row == _ENGINES:
             row += _engine(free, event)
-        rows.add((process, row))
+        if (process, row) not in rows:
+            rows[process, row] = _row_name(row, code)
         first, last = (begin + cycle * 1e9 / clock for cycle in (event.begin, event.end))
         place = code.place(event.pc)
         trace.add(process, row + 1, name, first, last, cycle=event.begin, at=place)
     return rows
 
 
-def _name_rows(trace: ChromeTrace, rows: set[tuple[int, int]]) -> None:
+def _row_name(row: int, code: Code) -> str:
+    if row < _ENGINES:
+        return f"tasklet {row}"
+    if row < _LOCKS:
+        return "DMA engine" if row == _ENGINES else f"DMA engine {row - _ENGINES + 1}"
+    return code.lock(row - _LOCKS)
+
+
+def _name_rows(trace: ChromeTrace, rows: dict[tuple[int, int], str]) -> None:
     trace.name_process(_HOST, "host")
     trace.name_thread(_HOST, 1, "calls")
     for process in sorted({process for process, _ in rows}):
         trace.name_process(process, f"DPU {process - _DPUS}")
-    for process, row in sorted(rows):
-        if row < _ENGINES:
-            name = f"tasklet {row}"
-        elif row < _LOCKS:
-            name = "DMA engine" if row == _ENGINES else f"DMA engine {row - _ENGINES + 1}"
-        else:
-            name = f"atomic bit {row - _LOCKS}"
+    for (process, row), name in sorted(rows.items()):
         trace.name_thread(process, row + 1, name)
 
 
@@ -106,7 +109,7 @@ def timeline(profile: RawProfile, *, limit: int = 200000) -> dict[str, Any]:
         The most events; a note says how many were left out.
     """
     codes = {number: Code(program) for number, program in profile.programs.items()}
-    trace, rows, end = ChromeTrace(), set[tuple[int, int]](), 0.0
+    trace, rows, end = ChromeTrace(), dict[tuple[int, int], str](), 0.0
     begins: dict[int, float] = {}
     clocks = {program.clock_hz for program in profile.programs.values()}
     clock = max(clocks, default=350_000_000)

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from dpu.debugger.deadlocks import DeadlockWatch, lock_name
+from dpu.debugger.deadlocks import DeadlockWatch
 from dpu.debugger.host import Host, program_command
 from dpu.debugger.process import Process, Reason
 from dpu.debugger.session import SLICE
+from dpu.elf.locks import lock_name
 from dpu.toolchain import BuildOptions, Toolchain, build
 
 Compile = Callable[[str], Path]
@@ -149,9 +150,12 @@ def test_locks_have_the_names_of_their_sources(compile: Compile) -> None:
     try:
         process.start()
         symbols = {s.name: s.value & 0xFF for s in process.code.file.symbols}
-        names = [lock_name(process.code, n) for n in (symbols["__atomic_bit_mutex_first"], None)]
+        names = [
+            lock_name(process.code.file.symbols, n)
+            for n in (symbols["__atomic_bit_mutex_first"], None)
+        ]
         assert names == ["mutex 'first'", "an atomic bit"]
-        assert lock_name(process.code, 255) == "atomic bit 255"
+        assert lock_name(process.code.file.symbols, 255) == "atomic bit 255"
     finally:
         process.close()
 

@@ -79,6 +79,26 @@ def test_a_timeline_has_all_events_in_their_launches(profile: RawProfile) -> Non
     assert "cut" not in trace["otherData"]
 
 
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [("__atomic_bit_mutex_mine", "mutex 'mine'"), ("lock", "atomic bit 'lock'"), ("", None)],
+)
+def test_a_timeline_names_locks(tmp_path: Path, symbol: str, name: str | None) -> None:
+    text = LOCKED.replace("FUNCTION", "count")
+    if symbol:
+        text = text.replace("zero, 9,", f"zero, {symbol},")
+        text += f"    .section .atomic\n    .type {symbol}, @object\n    .size {symbol}, 1\n"
+        text += f"{symbol}: .byte 0\n"
+    path = tmp_path / "locked.dpuprofile"
+    done = run(command(build(tmp_path, text)), DPU_PROFILE=f"file={path}")
+    assert done.returncode == 0, done.stderr
+    events = timeline(load([path]))["traceEvents"]
+    rows = {one["args"]["name"] for one in events if one["name"] == "thread_name"}
+    waits = {one["name"] for one in events if one["ph"] == "X" and "bit" in one["name"]}
+    waits |= {one["name"] for one in events if one["ph"] == "X" and "mutex" in one["name"]}
+    assert waits == {name or "atomic bit 9"} and waits < rows
+
+
 def test_a_timeline_keeps_the_rules_of_its_format(profile: RawProfile) -> None:
     for limit in (200000, 100, 1):
         check_trace(timeline(profile, limit=limit))
@@ -264,7 +284,11 @@ def figures_of(site: dict[str, int], **changes: Any) -> ProgramFigures:
         ({"spin": 33}, {"lost_stopped": 400, "busy": 960}, "DMA-bound"),
         ({}, {"busy": 960}, "DMA-bound: the engine is busy in 96 % of cycles; transfers average 8"),
         ({}, {"busy": 960, "bytes": 10240}, "reuse in WRAM"),
-        ({}, {"instructions": 950, "busy": 900}, "Compute-bound: 0.95 instructions"),
+        ({}, {"instructions": 950, "busy": 790}, "Compute-bound: 0.95 instructions"),
+        ({}, {"instructions": 950, "busy": 900}, "Compute-bound and DMA-bound: 0.95 instructions"),
+        ({}, {"instructions": 950, "busy": 900}, "instructions alone gain at most 10 % of the"),
+        ({}, {"instructions": 850, "busy": 970}, "less to transfer alone gains at most 15 %: use"),
+        ({}, {"instructions": 790, "busy": 970}, "DMA-bound: the engine is busy in 97 %"),
         ({}, {"tasklets": 4}, "Too few tasklets: 50 % of cycles"),
         ({}, {"lost_few": 0, "lost_dma": 500}, "Bound by the latency of DMA: in 50 %"),
         ({"sleep": 50}, {"lost_few": 0, "lost_stopped": 500}, "Tasklets wait for each other: 31 %"),
