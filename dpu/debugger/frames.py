@@ -147,8 +147,16 @@ class Frame:
         return self.program.scopes(function, self.place) if function is not None else []
 
     def variables(self) -> list[Entry]:
-        """Return the variables that are visible in the frame, the parameters first."""
-        return list(self.program.variables(self.scopes()))
+        """Return the variables that are visible in the frame, the parameters first.
+
+        Of several with a name, the one of the innermost scope is, as for `find()`.
+        """
+        visible: dict[str, Entry] = {}
+        for entry in self.program.variables(self.scopes()):
+            name = self.program.named(entry).name
+            visible.pop(name, None)
+            visible[name] = entry
+        return list(visible.values())
 
     def find(self, name: str) -> Entry | None:
         """Return the variable that a name means here, None if there is none."""

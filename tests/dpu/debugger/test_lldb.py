@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -170,6 +171,44 @@ def test_an_inlined_function_has_breakpoints(
     assert text.count("stop reason = breakpoint 1") == 2
     assert text.count("twice [inlined] in main(") == 2
     assert text.split("image lookup")[1].count(": main + ") == 2
+
+
+SHADOWED = """#include <attributes.h>
+#include <stdint.h>
+__host volatile uint32_t result;
+static inline __attribute__((always_inline)) uint32_t twice(uint32_t n) {
+    volatile uint32_t half = n + 40;
+    result = half;
+    return 2 * n;
+}
+int main(void) {
+    volatile uint32_t half = 3, other = 5;
+    for (uint32_t half = 7; half < 8; half++) {
+        result = half;
+        result += twice(9);
+    }
+    result = half + other;
+    return 0;
+}
+"""
+
+
+def test_a_variable_that_another_one_hides_is_not_shown(
+    toolchain: Toolchain, run: Run, tmp_path: Path
+) -> None:
+    source, program = tmp_path / "shadowed.c", tmp_path / "shadowed.dpu"
+    source.write_text(SHADOWED)
+    build([source], program, BuildOptions(level="-O0"), toolchain=toolchain)
+    script = "".join(f"b shadowed.c:{line}\n" for line in (12, 6, 15))
+    script += "run\n" + "frame variable\np half\nc\n" * 3
+    text = run(script, "-b", program=str(program)).stdout
+    stops = text.split("(lldb) frame variable\n")[1:]
+    assert len(stops) == 3, text
+    for shown, value in zip(stops, (7, 49, 3), strict=True):
+        variables = shown.split("(lldb) p half")[0]
+        assert variables.count(" half = ") == 1 and f"half = {value}\n" in variables, text
+        assert "other = 5\n" in variables
+        assert re.search(rf"\(lldb\) p half\n.* {value}\n", shown)
 
 
 def test_what_a_program_has(run: Run) -> None:
