@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ..disasm import disassemble
 from ..dwarf.constants import Attribute, Form
 from ..dwarf.entries import Entry
 from ..dwarf.frames import FrameRule
@@ -18,6 +19,8 @@ __all__ = ["Frame", "Variable", "unwind"]
 _KEPT = frozenset(range(14, 22))
 _STACK_POINTER = 22
 _MOST_FRAMES = 256
+# The register that is always zero, behind the 24 of the tasklet.
+_ZERO = 24
 
 
 class Frame:
@@ -76,6 +79,25 @@ class Frame:
         function = self.function
         scopes = self.program.scopes(function, self.place) if function is not None else []
         return [scope for scope in scopes if Attribute.CALL_LINE in scope.values]
+
+    def jumped_from(self) -> Function | None:
+        """Return the function that was called for this one, if it ended with a jump to it.
+
+        Such a tail call leaves no frame, and where it was is not known; others may be between.
+        """
+        rule = self.program.frames.find(self.place)
+        if rule is None or self.function is None:
+            return None
+        try:
+            returns = _return_index(self, rule, _restored(self, rule, self.frame_address()))
+            word = self.read(IRAM_BASE + 8 * (returns - 1), 8) if returns else b""
+        except Unavailable:
+            return None
+        call = disassemble(int.from_bytes(word, "little")) if word else None
+        if call is None or call.mnemonic != "call" or call.operands.get("ra") != _ZERO:
+            return None
+        called = self.program.function_at(IRAM_BASE + 8 * call.operands.get("off", -1))
+        return called if called is not None and called != self.function else None
 
     # Context in which expressions are evaluated.
 
@@ -204,16 +226,23 @@ def _caller(frame: Frame) -> Frame | None:
         registers = _restored(frame, rule, base)
     except Unavailable:
         return None
-    returns = registers.get(rule.return_register)
-    if returns is None and rule.return_register in frame.registers:
-        returns = frame.registers[rule.return_register]
-    # An address of code in a register is the index of the instruction.
-    if returns is None or returns == 0 or returns >= 1 << 12:
+    returns = _return_index(frame, rule, registers)
+    if returns == 0:
         return None
     pc = IRAM_BASE + 8 * returns
     if frame.program.function_at(pc - 8) is None or (frame.level and pc == frame.pc):
         return None
     return Frame(frame.machine, frame.program, frame.thread, frame.level + 1, pc, registers)
+
+
+def _return_index(frame: Frame, rule: FrameRule, registers: dict[int, int]) -> int:
+    """Return the index of the instruction that a frame returns to, 0 if it is not known.
+
+    An address of code in a register is such an index.
+    """
+    own = frame.registers.get(rule.return_register, 0)
+    returns = registers.get(rule.return_register, own)
+    return returns if returns < 1 << 12 else 0
 
 
 def _restored(frame: Frame, rule: FrameRule, base: int) -> dict[int, int]:

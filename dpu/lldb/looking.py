@@ -26,11 +26,12 @@ class LookingCommands(Session):
         for thread in threads:
             frames = process.frames(thread)
             lines.append(f"{'*' if thread == process.thread else ' '} tasklet {thread}")
-            lines += [
-                f"  {'*' if thread == process.thread and f.level == process.frame_level else ' '} "
-                f"{printing.describe_frame(f)}"
-                for f in frames
-            ]
+            for frame in frames:
+                is_chosen = thread == process.thread and frame.level == process.frame_level
+                lines.append(f"  {'*' if is_chosen else ' '} {printing.describe_frame(frame)}")
+                before = frame.jumped_from()
+                if before is not None:
+                    lines.append(f"    {before.name} [tail call], which ended with a jump to it")
             data.append({"tasklet": thread, "frames": [printing.frame_json(f) for f in frames]})
         return Answer("\n".join(lines), {"backtrace": data})
 

@@ -100,13 +100,14 @@ def variable_json(frame: Frame, entry: Any) -> dict[str, Any]:
 
 def frame_json(frame: Frame) -> dict[str, Any]:
     """Return a frame as JSON has it."""
-    function, line = frame.function, frame.line
+    function, line, before = frame.function, frame.line, frame.jumped_from()
     return {
         "level": frame.level,
         "pc": frame.pc,
         "function": function.name if function is not None else None,
         "file": line.file if line is not None else None,
         "line": line.line if line is not None else None,
+        "jumped_from": before.name if before is not None else None,
     }
 
 

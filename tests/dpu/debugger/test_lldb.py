@@ -211,6 +211,43 @@ def test_a_variable_that_another_one_hides_is_not_shown(
         assert re.search(rf"\(lldb\) p half\n.* {value}\n", shown)
 
 
+TAIL_CALLS = """#include <attributes.h>
+#include <stdint.h>
+__host volatile uint32_t result;
+uint32_t __attribute__((noinline)) work(uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        result += i;
+    return result;
+}
+uint32_t __attribute__((noinline)) outer(uint32_t n) {
+    result += n;
+    return work(n + 1);
+}
+int main(void) {
+    result = work(3) + outer(4) + 1;
+    return work(result);
+}
+"""
+
+
+def test_a_function_that_ended_with_a_jump_is_named(
+    toolchain: Toolchain, run: Run, tmp_path: Path
+) -> None:
+    source, program = tmp_path / "tail.c", tmp_path / "tail.dpu"
+    source.write_text(TAIL_CALLS)
+    build([source], program, BuildOptions(level="-O2"), toolchain=toolchain)
+    script = "b work\nrun\n" + "bt\nc\n" * 3
+    text = run(script, "-b", program=str(program)).stdout
+    called, by_outer, by_main = text.split("(lldb) bt\n")[1:]
+    assert "[tail call]" not in called and "frame #1" in called and " main(" in called, text
+    assert re.search(r" work\(.*\n    outer \[tail call\], .*\n.*frame #1: .* main\(", by_outer)
+    assert re.search(r" work\(.*\n    main \[tail call\], which ended", by_main)
+    answers = run(script, "--json", program=str(program)).stdout.splitlines()
+    found = [json.loads(one)["backtrace"][0]["frames"] for one in answers if '"bt"' in one]
+    jumps = [[frame["jumped_from"] for frame in frames] for frames in found]
+    assert jumps == [[None, None], ["outer", None], ["main"]]
+
+
 def test_what_a_program_has(run: Run) -> None:
     text = run("run -s\nimage list\nimage lookup -n sum\nimage lookup -a 0\nv\n").stdout
     assert " functions, " in text and ": sum at kernel.c:" in text
