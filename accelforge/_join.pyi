@@ -7,9 +7,13 @@ from numpy.typing import NDArray
 from accelforge._joining import GroupError as GroupError
 from accelforge._joining import Join as Join
 
-__all__ = ["COUNTERS", "GroupError", "Join", "join"]
+__all__ = ["COUNTERS", "Front", "GroupError", "Join", "join"]
 
 COUNTERS: int
+
+class Front:
+    def __init__(self, width: int) -> None: ...
+    def add(self, costs: NDArray[np.float64]) -> NDArray[np.int64]: ...
 
 def run(
     tables: Any,

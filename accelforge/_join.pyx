@@ -14,6 +14,12 @@ from accelforge.libfuse cimport (
     fuse_answer_clear,
     fuse_einsum,
     fuse_fault,
+    fuse_front,
+    fuse_front_add,
+    fuse_front_clear,
+    fuse_front_reduce,
+    fuse_front_reset,
+    fuse_front_tag,
     fuse_group,
     fuse_holder,
     fuse_join,
@@ -30,7 +36,7 @@ import numpy as np
 from accelforge._joining import GroupError, Join, flatten
 from accelforge._joining.call import call, choose, threads_of
 
-__all__ = ["COUNTERS", "GroupError", "Join", "join"]
+__all__ = ["COUNTERS", "Front", "GroupError", "Join", "join"]
 
 COUNTERS = FUSE_COUNTER_COUNT
 
@@ -229,3 +235,64 @@ def join(
         float(memory_limit), (float(objective_tolerance), float(resource_usage_tolerance)),
         bool(all_memories), progress, here=bool(here),
     )
+
+
+@cython.final
+@cython.no_gc
+cdef class Front:
+    """Rows that no other row beats, of all that were added.
+
+    Parameters
+    ----------
+    width : int
+        Numbers per row, at least one; all are to be small.
+    """
+
+    cdef fuse_front c
+    cdef uint64_t seen
+
+    def __cinit__(self, uint32_t width):
+        if width == 0:
+            raise ValueError("a front needs rows of one number or more")
+        fuse_front_reset(&self.c, width, width)
+
+    def __dealloc__(self):
+        fuse_front_clear(&self.c)
+
+    def add(self, costs):
+        """Add rows, and return the numbers of those that no other row beats, in order.
+
+        Parameters
+        ----------
+        costs : numpy.ndarray
+            One row for each candidate. Rows with NaN are left out, but have a number.
+
+        Raises
+        ------
+        ValueError
+            The rows have another width.
+        """
+        cdef const double[:, ::1] rows = np.ascontiguousarray(costs, dtype=np.float64)
+        if rows.shape[1] != self.c.width:
+            raise ValueError(f"rows have {self.c.width} numbers here, not {rows.shape[1]}")
+        cdef Py_ssize_t i
+        cdef uint32_t n
+        cdef bint good = True
+        # Not without the GIL, which keeps other threads from this front.
+        for i in range(rows.shape[0]):
+            n = 0
+            while n < self.c.width and rows[i, n] == rows[i, n]:
+                n += 1
+            if n == self.c.width:
+                good = good and fuse_front_add(&self.c, &rows[i, 0], self.seen + i)
+        good = good and fuse_front_reduce(&self.c)
+        if not good:
+            raise MemoryError("out of memory (front)")
+        self.seen += rows.shape[0]
+
+        kept = np.empty(self.c.count, dtype=np.int64)
+        cdef int64_t[::1] numbers = kept
+        for i in range(kept.shape[0]):
+            numbers[i] = fuse_front_tag(&self.c, i)
+        kept.sort()
+        return kept

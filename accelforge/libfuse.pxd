@@ -103,3 +103,14 @@ cdef extern from "accelforge/join/fuse.h":
     fuse_status fuse_join(
         const fuse_request *request, fuse_answer *answer, fuse_fault *fault) nogil
     void fuse_answer_clear(fuse_answer *answer) nogil
+
+cdef extern from "accelforge/join/pareto.h":
+    struct fuse_front:
+        uint32_t width
+        size_t count
+
+    void fuse_front_reset(fuse_front *front, uint32_t width, uint32_t compared) nogil
+    bint fuse_front_add(fuse_front *front, const double *numbers, uint64_t tag) nogil
+    bint fuse_front_reduce(fuse_front *front) nogil
+    uint64_t fuse_front_tag(const fuse_front *front, size_t i) nogil
+    void fuse_front_clear(fuse_front *front) nogil

@@ -114,7 +114,7 @@ LAYERS: dict[str, str] = {
     "accelforge/model": "@accelforge/results accelforge/_model",
     "accelforge/explanation": "@accelforge/model",
     "accelforge/mapper": "@accelforge/model accelforge/_search accelforge/_join",
-    "accelforge/exploration": "@accelforge/model offchip",
+    "accelforge/exploration": "@accelforge/model accelforge/_join offchip",
     "accelforge/plotting": "@accelforge/mapper accelforge/exploration accelforge/examples",
     "accelforge/devices": "@accelforge/frontend veo",
     "accelforge/prediction": "@accelforge/mapper",

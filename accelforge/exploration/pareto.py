@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from accelforge._join import Front
+
 __all__ = ["pareto_front"]
 
 
@@ -23,23 +25,6 @@ def pareto_front(costs: NDArray[np.float64]) -> NDArray[np.intp]:
     given = np.asarray(costs, dtype=np.float64)
     if given.ndim != 2:
         raise ValueError(f"costs have rows and columns, not {given.ndim} dimensions")
-    rows = np.flatnonzero(~np.isnan(given).any(axis=1))
-    if given.shape[1] == 0 or not len(rows):
-        return rows[:1]
-    # By all columns, the first one first, so that no row is beaten by a later one.
-    order = np.lexsort((rows, *given[rows].T[::-1]))
-    rows = rows[order]
-    kept = given[rows]
-    if given.shape[1] <= 2:
-        last = kept[:, -1]
-        least = np.minimum.accumulate(last)
-        good = np.r_[True, last[1:] < least[:-1]]
-        return np.sort(rows[good])
-
-    found = []
-    while len(rows):
-        first = kept[0]
-        found.append(rows[0])
-        stays = (kept < first).any(axis=1)
-        rows, kept = rows[stays], kept[stays]
-    return np.sort(np.array(found, dtype=np.intp))
+    if not given.shape[1]:
+        return np.arange(len(given[:1]))
+    return Front(given.shape[1]).add(given)

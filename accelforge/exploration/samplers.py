@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from accelforge._join import Front
 from accelforge.exploration.axes import Axis
-from accelforge.exploration.pareto import pareto_front
 
 __all__ = ["SAMPLERS", "Adaptive", "Grid", "Random", "Sampler"]
 
@@ -141,15 +141,20 @@ class Adaptive(Random):
     def __init__(self, axes: Mapping[str, Axis], count: int | None, seed: int, chunk: int) -> None:
         super().__init__(axes, count, seed, chunk)
         self.parents = np.empty((0, len(self.axes)))
-        self.costs: Array | None = None
+        # The numbers of their rows.
+        self.rows = np.empty(0, dtype=np.int64)
+        self.seen = 0
+        self.front: Front | None = None
 
     def learn(self, columns: Columns, costs: Array) -> None:
         """Take note of results."""
         places = np.column_stack([axis.places(columns[name]) for name, axis in self.axes.items()])
-        known = costs if self.costs is None else np.vstack([self.costs, costs])
-        front = pareto_front(known)
-        self.parents = np.vstack([self.parents, places])[front]
-        self.costs = known[front]
+        if self.front is None:
+            self.front = Front(costs.shape[1])
+        known = np.concatenate([self.rows, np.arange(self.seen, self.seen + len(costs))])
+        self.seen += len(costs)
+        self.rows = self.front.add(costs)
+        self.parents = np.vstack([self.parents, places])[np.searchsorted(known, self.rows)]
 
     def columns(self, number: int) -> Columns:
         """Return the values of each parameter, for the points of a chunk."""

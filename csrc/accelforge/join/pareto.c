@@ -4,12 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accelforge/join/dominance.h"
 #include "accelforge/join/map.h"
 
 /* Points that fuse_front_covers() looks at. */
 #define LOOKS 8
 /* Points that are compared at once. */
 #define LANES 8
+/* Points that are compared with all others; sets of more are halved. */
+#define FEW 512
 
 void fuse_front_reset(struct fuse_front *front, uint32_t width, uint32_t compared)
 {
@@ -149,7 +152,7 @@ static void sift_in(double *sifted, size_t count, uint32_t width, const double *
     for (uint32_t n = 0; n < width; n++) {
         if (lane == 0)
             for (size_t other = 1; other < LANES; other++)
-                numbers[n * LANES + other] = __builtin_inf();
+                numbers[n * LANES + other] = __builtin_nan("");
         numbers[n * LANES + lane] = point[n];
     }
 }
@@ -178,12 +181,70 @@ static size_t sift(struct fuse_front *front, uint32_t *order, size_t count, cons
     return kept;
 }
 
+static size_t take_kept(const struct fuse_dominance *d, uint32_t *points, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!d->dropped[points[i]])
+            points[kept++] = points[i];
+    return kept;
+}
+
+/* Keeps in TARGETS, whose order stays, what no source dominates in AXES axes. */
+static size_t drop(const struct fuse_dominance *d, const uint32_t *sources, size_t source_count,
+                   uint32_t *targets, size_t target_count, uint32_t axes, uint32_t *spare)
+{
+    memcpy(spare, sources, source_count * sizeof *spare);
+    memcpy(spare + source_count, targets, target_count * sizeof *spare);
+    fuse_drop_dominated(d, spare, source_count, spare + source_count, target_count, axes);
+    return take_kept(d, targets, target_count);
+}
+
+/* Keeps in ORDER, which is sorted, what is not dominated: sift() for many points. */
+static size_t thin(struct fuse_front *front, const struct fuse_dominance *d, uint32_t *order,
+                   size_t count, uint32_t width, double *point)
+{
+    if (count <= FEW || width <= 2)
+        return sift(front, order, count, d->axes, width, point);
+
+    uint32_t *spare = front->order + front->count;
+    uint32_t *after = order + count / 2;
+    size_t kept = thin(front, d, order, count / 2, width, point);
+    size_t others = thin(front, d, after, count - count / 2, width, point);
+    /* The first number is in order already. */
+    struct fuse_dominance rest = *d;
+    rest.axes++;
+    others = drop(&rest, order, kept, after, others, width - 1, spare);
+    memmove(order + kept, after, others * sizeof *order);
+    return kept + others;
+}
+
+/* Keeps in ORDER what is not dominated, in order. The first OLD are in order already, and none of
+ * them dominates another; they were there before the others, which are sorted too. */
+static size_t join(struct fuse_front *front, const struct fuse_dominance *d, size_t old,
+                   uint32_t width, double *point)
+{
+    uint32_t *order = front->order;
+    uint32_t *spare = order + front->count;
+    uint32_t *new = order + old;
+    size_t count = thin(front, d, new, front->count - old, width, point);
+    if (old == 0)
+        return count;
+
+    count = drop(d, order, old, new, count, width, spare);
+    old = drop(d, new, count, order, old, width, spare);
+    memmove(order + old, new, count * sizeof *order);
+    merge(front, order, spare, old, old + count);
+    return old + count;
+}
+
 static bool make_room(struct fuse_front *front)
 {
     size_t count = front->count;
     size_t lanes = (count / LANES + 1) * LANES;
     return fuse_reserve(&front->order, &front->order_room, 2 * count + 2 * front->width,
                         sizeof *front->order) &&
+           fuse_reserve(&front->dropped, &front->dropped_room, count, sizeof *front->dropped) &&
            fuse_reserve(&front->sifted, &front->sifted_room, (lanes + 1) * (front->width + 1),
                         sizeof(double)) &&
            fuse_reserve(&front->moved, &front->moved_room, count * front->width, sizeof(double)) &&
@@ -201,13 +262,16 @@ bool fuse_front_reduce(struct fuse_front *front)
     size_t count = front->count;
     uint32_t *order = front->order;
     uint32_t *varying = order + 2 * count;
+    size_t old = count <= FEW ? 0 : front->reduced;
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)i;
-    sort(front, order, order + count, count);
+    sort(front, order + old, order + count, count - old);
+    memset(front->dropped, 0, count * sizeof *front->dropped);
 
     uint32_t width = find_varying(front, varying);
     double *point = front->sifted + front->sifted_room - front->width;
-    size_t kept = sift(front, order, count, varying, width, point);
+    struct fuse_dominance dominance = {front->numbers, front->width, varying, front->dropped};
+    size_t kept = join(front, &dominance, old, width, point);
     for (size_t i = 0; i < kept; i++) {
         memcpy(front->moved + i * front->width, front->numbers + (size_t)order[i] * front->width,
                front->width * sizeof(double));
@@ -225,6 +289,7 @@ void fuse_front_clear(struct fuse_front *front)
     free(front->numbers);
     free(front->tags);
     free(front->order);
+    free(front->dropped);
     free(front->sifted);
     free(front->moved);
     free(front->moved_tags);

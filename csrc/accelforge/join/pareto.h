@@ -24,6 +24,8 @@ struct fuse_front {
     /* Room to sort and to sift in. */
     uint32_t *order;
     size_t order_room;
+    bool *dropped;
+    size_t dropped_room;
     double *sifted;
     size_t sifted_room;
     double *moved;

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import accelforge as af
+from accelforge._join import Front
 from accelforge.exploration.pareto import pareto_front
 from offchip.store import Store, StoreError
 from tests.accelforge.mapper.small import chain_of, memory
@@ -358,6 +359,28 @@ def test_fronts_are_those_of_their_definition(rows):
         if not any(beats(rows[j], rows[i]) or (rows[j] == rows[i] and j < i) for j in fine)
     ]
     assert front == want
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5])
+def test_fronts_grow_row_by_row_to_the_same(width):
+    generator = np.random.default_rng(width)
+    costs = generator.integers(0, 40, (3000, width)).astype(float)
+    costs[generator.random(costs.shape) < 0.01] = math.nan
+    costs[generator.random(costs.shape) < 0.01] = math.inf
+    front = Front(width)
+    for part in np.array_split(costs, [0, 1, 700, 2900]):
+        kept = front.add(part)
+    assert kept.tolist() == pareto_front(costs).tolist()
+    fine = costs[~np.isnan(costs).any(axis=1)]
+    for row in fine:
+        assert (costs[kept] <= row).all(axis=1).any()
+
+
+def test_a_front_refuses_rows_of_another_width():
+    with pytest.raises(ValueError, match="rows have 2 numbers here, not 3"):
+        Front(2).add(np.zeros((1, 3)))
+    with pytest.raises(ValueError, match="one number or more"):
+        Front(0)
 
 
 def test_a_front_of_some_objectives(spec):
