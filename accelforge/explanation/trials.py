@@ -80,12 +80,17 @@ class Places:
             Their names.
         """
         wanted = set(components)
-        return {
+        found = {
             f"einsums[{e}].leaks[{i}].power": float(leak["power"])
             for e, einsum in enumerate(self.problem["einsums"])
-            for i, leak in enumerate(einsum.get("leaks", ()))
+            for i, leak in enumerate(einsum.get("leaks") or ())
             if leak["component"] in wanted and "power" in leak
         }
+        # What an Einsum does not say is that of the component.
+        for i, component in enumerate(self.problem.get("components", ())):
+            if component["name"] in wanted and "leak_power" in component:
+                found[f"components[{i}].leak_power"] = float(component["leak_power"])
+        return found
 
 
 class Trials:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
 
 import accelforge as af
 from accelforge import _model
-from accelforge.explanation.explanation import explain_problem
+from accelforge.explanation import facts
+from accelforge.explanation.explanation import Explanation, explain_problem
 from accelforge.explanation.trials import Places, number_at
 from tests.accelforge.package import problems
 
@@ -165,6 +167,15 @@ def test_derivatives_are_finite_differences_of_specifications(spec):
         assert d.latency == pytest.approx(latency, rel=1e-5, abs=1e-7), d
         assert d.energy == pytest.approx(energy, rel=1e-5, abs=1e-6), d
         assert d.energy_elasticity == pytest.approx(d.energy * d.value / explained.energy)
+        assert d.latency_elasticity == pytest.approx(d.latency * d.value / explained.latency)
+
+
+def assert_same_limits(have, want):
+    assert len(have) == len(want)
+    for a, b in zip(have, want, strict=True):
+        assert (a.einsum, a.components, a.kind, a.next) == (b.einsum, b.components, b.kind, b.next)
+        assert a.busy == pytest.approx(b.busy)
+        assert (a.latency, a.next_latency) == pytest.approx((b.latency, b.next_latency))
 
 
 def test_steps_are_what_the_changed_specification_gives(spec):
@@ -183,6 +194,8 @@ def test_steps_are_what_the_changed_specification_gives(spec):
         assert step.latency_after == pytest.approx(after.latency()), step
         assert step.energy_after == pytest.approx(after.energy()), step
         assert step.latency_before == explained.latency
+        assert step.energy_before == explained.energy
+        assert_same_limits(step.then, after.explain().einsums)
 
 
 def test_a_faster_memory_is_as_fast_as_the_next_component(spec):
@@ -244,6 +257,99 @@ PROBLEMS = {
     "gates": problems.gated,
     "array": problems.pe_array_gemm,
 }
+
+
+# Parts of an explanation, all numbers of which are checked by differences, here or above.
+CHECKED = {
+    "EinsumLimit": {"latency", "busy", "next_latency"},
+    "LevelTotals": {"busy", "utilisation", "energy", "leak_energy", "actions", "used"},
+    "MemoryUse": {"size", "used"},
+    "FanoutUse": {"fanout", "used"},
+    "Step": {"changes", "latency_before", "latency_after", "energy_before", "energy_after", "then"},
+    "Change": {"before", "after"},
+    "Derivative": {"value", "latency", "energy", "latency_elasticity", "energy_elasticity"},
+}
+# So much slower or faster that nothing else limits, and a power of two.
+MUCH = 2.0**60
+
+
+def test_no_number_of_an_explanation_is_unchecked():
+    for name in facts.__all__:
+        fields = dataclasses.fields(getattr(facts, name))
+        texts = {"str", "str | None", "tuple[str, ...]"}
+        assert {f.name for f in fields if f.type not in texts} == CHECKED[name]
+    assert [f.name for f in dataclasses.fields(Explanation)] == [
+        "latency", "energy", "einsums", "levels", "memories", "fanouts", "steps", "derivatives",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_totals_and_limits_are_differences_of_evaluations(name):
+    problem = PROBLEMS[name]()
+    model, explained, places = _model.Model(problem), explain_problem(problem), Places(problem)
+    here = model.evaluate({}).as_dict()
+    assert explained.latency == here["total", "latency"]
+    assert explained.energy == here["total", "energy"]
+
+    def with_speed(components, factor):
+        return model.evaluate(
+            {
+                path: throughput * factor
+                for component in components
+                for numbers in places.actions(component, "throughput").values()
+                for path, throughput in numbers.items()
+            }
+        ).as_dict()
+
+    def energy_of_more(numbers):
+        after = model.evaluate({path: number + by for path, (number, by) in numbers.items()})
+        return after.as_dict()["total", "energy"] - explained.energy
+
+    for level in explained.levels:
+        close = {"rel": 1e-9, "abs": 1e-9 * explained.energy}
+        energies = (
+            places.actions(level.component, "energy") if level.component in places.kinds else {}
+        )
+        spent = 0.0
+        for action, numbers in energies.items():
+            # A large step, so that the count is exact beside other energies.
+            step = explained.energy
+            count = energy_of_more({path: (n, step) for path, n in numbers.items()}) / step
+            assert level.actions.get(action, 0.0) == pytest.approx(count, rel=1e-9), (level, action)
+            spent += energy_of_more({path: (n, n) for path, n in numbers.items()})
+        assert level.energy == pytest.approx(spent, **close), level
+        leaks = places.leaks([level.component])
+        leaked = energy_of_more({path: (n, n) for path, n in leaks.items()})
+        assert level.leak_energy == pytest.approx(leaked, **close), level
+        if level.component in places.kinds:
+            slow = with_speed([level.component], 1 / MUCH)["total", "latency"]
+            assert level.busy == pytest.approx(slow / MUCH, abs=explained.latency / 2**50), level
+        assert level.utilisation == pytest.approx(level.busy / explained.latency)
+
+    for limit in explained.einsums:
+        column = "latency_einsum", limit.einsum
+        assert limit.latency == here[column]
+        for component, busy in limit.busy.items():
+            slow = with_speed([component], 1 / MUCH)[column]
+            assert busy == pytest.approx(slow / MUCH, abs=limit.latency / 2**50), component
+        fast = with_speed(limit.components, MUCH)[column]
+        assert limit.next_latency == pytest.approx(fast, abs=limit.latency / 2**50)
+
+    used = {level.component: level.used for level in explained.levels}
+    for memory in explained.memories:
+        sizes = places.sizes(memory.component)
+        assert memory.size == min(sizes.values())
+        if memory.used:
+            assert used[memory.component] == pytest.approx(memory.used / memory.size)
+            assert model.evaluate(dict.fromkeys(sizes, memory.used)).valid
+            assert not model.evaluate(dict.fromkeys(sizes, memory.used * (1 - 1e-9))).valid
+    for use in explained.fanouts:
+        (numbers,) = (n for c, d, n in places.fanouts() if (c, d) == (use.component, use.dimension))
+        assert use.fanout in numbers.values()
+        for factor in (1, 2, 4):
+            after = model.evaluate({path: n * factor for path, n in numbers.items()}).as_dict()
+            share = after["usage_spatial", use.einsum, use.component, use.dimension]
+            assert use.used == pytest.approx(share * use.fanout * factor)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
