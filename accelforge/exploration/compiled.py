@@ -22,7 +22,7 @@ from accelforge.exploration.axes import Axis, Range, changed
 if TYPE_CHECKING:
     from accelforge.frontend.spec import Spec
 
-__all__ = ["NotCompilableError", "Rules", "compile_axes", "leaves_of"]
+__all__ = ["NotCompilableError", "Rules", "compile_axes", "leaves_of", "problems_of"]
 
 _MOST_VALUES = 4096
 _CHECKS = 12
@@ -130,6 +130,22 @@ def _leaves(part: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, part
 
 
+def _is_exact(axis: Axis) -> bool:
+    return axis.count is not None and axis.count <= _MOST_VALUES
+
+
+def problems_of(axes: Mapping[str, Axis]) -> int:
+    """Return how many problems `compile_axes` makes.
+
+    Parameters
+    ----------
+    axes : mapping
+        The parameters.
+    """
+    tried = ((axis.count or 0) if _is_exact(axis) else len(_PROBES) for axis in axes.values())
+    return 1 + sum(tried) + _CHECKS
+
+
 def compile_axes(spec: Spec, axes: Mapping[str, Axis]) -> Rules:
     """Find the rules of a specification.
 
@@ -152,7 +168,7 @@ def compile_axes(spec: Spec, axes: Mapping[str, Axis]) -> Rules:
     base = leaves_of(rules.problem)
     owner: dict[str, str] = {}
     for name, axis in axes.items():
-        exact = axis.count is not None and axis.count <= _MOST_VALUES
+        exact = _is_exact(axis)
         if exact:
             tried = [axis.at(i) for i in range(axis.count or 0)]
         else:

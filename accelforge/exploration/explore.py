@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelforge.exploration.axes import axes_of, check_paths
+from accelforge.exploration.compiled import problems_of
 from accelforge.exploration.objectives import Objectives
 from accelforge.exploration.result import Exploration
 from accelforge.exploration.samplers import SAMPLERS, Sampler
@@ -36,8 +37,6 @@ __all__ = ["explore"]
 # Points of a chunk: of a compiled specification, of one that is evaluated, of one that is mapped.
 _COMPILED, _EVALUATED, _MAPPED = 8192, 64, 1
 _ADAPTIVE = 2048
-# Fewer points than this do not pay for compiling.
-_FEW = 64
 # Chunks that an executor has at a time, for each of its workers; and workers if it has no number.
 _AHEAD, _WORKERS = 2, 32
 
@@ -79,9 +78,9 @@ def explore(
     chunk = _MAPPED if maps else _ADAPTIVE if SAMPLERS[method].waits else _COMPILED
     points = None if count is None else int(count)
     sampler = SAMPLERS[method](axes, points, int(seed), chunk)
-    evaluator = Evaluator(
-        _for_mapper(spec, names) if maps else spec, axes, names, sampler.count > _FEW
-    )
+    # A problem is made for each point otherwise.
+    pays = sampler.count > problems_of(axes)
+    evaluator = Evaluator(_for_mapper(spec, names) if maps else spec, axes, names, pays)
     if evaluator.rules is None and not maps:
         sampler.chunk = min(chunk, _EVALUATED)
     run = _Run(evaluator, sampler, begun + time_limit, executor)

@@ -16,8 +16,9 @@ from accelforge.util.units import with_unit
 
 __all__ = ["plot_front", "plot_parallel_coordinates"]
 
-# Points that are drawn, so that pictures stay small; those of the front are among them.
-_MOST_POINTS = 20_000
+# Points that are drawn, so that pictures stay small, and those that have a shape of their own in a
+# picture of shapes (SVG, PDF).
+_MOST_POINTS, _MOST_SHAPES = 20_000, 2000
 _MOST_LINES = 400
 _OTHERS, _FRONT = "#b8c4d6", "#c44e52"
 # Numbers that span more than this have logarithmic axes.
@@ -59,7 +60,10 @@ def plot_front(
         axis = axes[0, 0]
     else:
         figure, axis = ax.get_figure(), ax
-    axis.scatter(costs[0][shown], costs[1][shown], 6, color=_OTHERS, linewidths=0, label="points")
+    axis.scatter(
+        costs[0][shown], costs[1][shown], 6,
+        color=_OTHERS, linewidths=0, label="points", rasterized=len(shown) > _MOST_SHAPES,
+    )  # fmt: skip
     ends = [costs[0][front], costs[1][front]]
     axis.plot(*ends, color=_FRONT, drawstyle="steps-post", linewidth=1)
     few = "o" if len(front) <= 100 else ","

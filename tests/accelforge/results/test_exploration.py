@@ -66,6 +66,13 @@ def check_rows(spec, found, every=1):
 # --- numbers ------------------------------------------------------------------------------------
 
 
+def test_few_points_are_not_worth_a_table_of_many_values(spec):
+    axes = {"arch.Buffer.size": af.Range(300, 3300, integer=True)}
+    found = spec.explore(axes, method="random", count=100)
+    assert found.not_compiled == "few points"
+    check_rows(spec, found, every=10)
+
+
 def test_a_grid_has_all_combinations_and_their_costs(spec):
     found = spec.explore(AXES)
     assert found.not_compiled == ""
@@ -113,7 +120,7 @@ def test_bent_dependences_of_ranges_do_not_compile(load, texts):
         spec.variables.X = found.values(row)["variables.X"]
         assert found.objectives["energy"][row] == pytest.approx(spec.evaluate_mapping().energy())
     # One by one, its values are exact in any case.
-    exact = spec.explore({"variables.X": np.linspace(1, 8, 100)})
+    exact = spec.explore({"variables.X": np.linspace(1, 8, 30), "arch.Buffer.size": SIZES})
     assert exact.not_compiled == ""
 
 
