@@ -86,7 +86,7 @@ class Places:
             for i, leak in enumerate(einsum.get("leaks") or ())
             if leak["component"] in wanted and "power" in leak
         }
-        # What an Einsum does not say is that of the component.
+        # An Einsum that names no power has that of the component.
         for i, component in enumerate(self.problem.get("components", ())):
             if component["name"] in wanted and "leak_power" in component:
                 found[f"components[{i}].leak_power"] = float(component["leak_power"])
