@@ -1,5 +1,5 @@
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,9 @@ __all__ = ["COUNTERS", "Front", "GroupError", "Join", "join"]
 
 COUNTERS: int
 
+@final
 class Front:
-    def __init__(self, width: int) -> None: ...
+    def __new__(cls, width: int) -> Self: ...
     def add(self, costs: NDArray[np.float64]) -> NDArray[np.int64]: ...
 
 def run(
