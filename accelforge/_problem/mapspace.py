@@ -111,6 +111,7 @@ class _Flattener:
             {name: i for i, name in enumerate(names)} for names in tables.dimensions[0]
         ]
         self.known_spatial: dict[int, tuple[Any, tuple[int, ...]]] = {}
+        self.known_holders: dict[int, tuple[Any, tuple[int, ...]]] = {}
 
     # -- fields ----------------------------------------------------------------------------
 
@@ -197,7 +198,13 @@ class _Flattener:
     # -- placements ------------------------------------------------------------------------
 
     def holders(self, record: Record, path: Path) -> None:
+        keepers = self.space.records["keepers"]
         for i, value in enumerate(self.sequence(record, "holders", path)):
+            # Placements share holders.
+            known = self.known_holders.get(id(value))
+            if known is not None and known[0] is value:
+                keepers.extend(known[1])
+                continue
             if type(value) is dict and self.plain_holder(value):
                 continue
             here = ((path, "holders"), i)
@@ -224,7 +231,9 @@ class _Flattener:
             return False
         if not (type(backing) is bool is type(persistent) is type(must_keep)):
             return False
-        self.space.records["keepers"].extend((level, tensor, backing, persistent, must_keep))
+        numbers = level, tensor, backing, persistent, must_keep
+        self.space.records["keepers"].extend(numbers)
+        self.known_holders[id(holder)] = holder, numbers
         return True
 
     def orders(self, record: Record, path: Path) -> None:

@@ -141,6 +141,7 @@ def with_plain_names(mapspace: dict[str, Any]) -> tuple[dict[str, Any], Names]:
     problem = mapspace["problem"]
     einsum = problem["einsums"][0]
     spatial: dict[int, list[dict[str, Any]]] = {}
+    holders: dict[int, dict[str, Any]] = {}
     tensors = _plain("t", (tensor["name"] for tensor in einsum["tensors"]))
     variables = _plain("v", einsum["variables"])
     renamed = {
@@ -148,7 +149,9 @@ def with_plain_names(mapspace: dict[str, Any]) -> tuple[dict[str, Any], Names]:
         "problem": {**problem, "einsums": [_einsum(einsum, tensors, variables)]},
         "shared": [tensors[t] for t in mapspace["shared"]],
         "intermediate": [tensors[t] for t in mapspace["intermediate"]],
-        "placements": [_placement(p, tensors, variables, spatial) for p in mapspace["placements"]],
+        "placements": [
+            _placement(p, tensors, variables, spatial, holders) for p in mapspace["placements"]
+        ],
     }
     names = Names(
         einsum["name"],
@@ -203,16 +206,23 @@ def _placement(
     tensors: dict[str, str],
     variables: dict[str, str],
     known: dict[int, list[dict[str, Any]]],
+    holders: dict[int, dict[str, Any]],
 ) -> dict[str, Any]:
-    """Rename a placement; KNOWN has the conditions on spatial loops, which placements share."""
+    """Rename a placement.
+
+    KNOWN has the conditions on spatial loops and HOLDERS the holders, which placements share.
+    """
     spatial = known.get(id(placement["spatial"]))
     if spatial is None:
         spatial = known[id(placement["spatial"])] = [
             {**dim, "loop_bounds": [_condition(rule, variables) for rule in dim["loop_bounds"]]}
             for dim in placement["spatial"]
         ]
+    for holder in placement["holders"]:
+        if id(holder) not in holders:
+            holders[id(holder)] = {**holder, "tensor": tensors[holder["tensor"]]}
     return {
-        "holders": [{**h, "tensor": tensors[h["tensor"]]} for h in placement["holders"]],
+        "holders": [holders[id(holder)] for holder in placement["holders"]],
         "orders": {
             component: [[[tensors[t] for t in group] for group in order] for order in orders]
             for component, orders in placement["orders"].items()

@@ -25,8 +25,7 @@ class _Level:
     node: TensorHolder
     rules: Tensors
     keep: frozenset[str]
-    must: frozenset[str]
-    seen: frozenset[str]
+    holders: list[dict[str, Any]]
 
 
 class Placer:
@@ -58,6 +57,7 @@ class Placer:
         self.scope = {**symbols, **variables, **spec._einsum_symbols(einsum)}
         self.every: InvertibleSet = self.scope["All"]
         self.prefer_unfused = bool(spec.mapper.prioritize_reuse_of_unfused_tensors)
+        self.known: dict[tuple[str, str, bool, bool], dict[str, Any]] = {}
         self.persistent = {a.name for a in self.einsum.tensor_accesses if a.persistent}
 
     def unforced(self) -> list[str]:
@@ -132,7 +132,7 @@ class Placer:
         subsets = chain.from_iterable(combinations(names, n) for n in range(len(names) + 1))
         for subset in subsets:
             keep = must | frozenset(subset)
-            level = _Level(node, rules, keep, must, seen)
+            level = _Level(node, rules, keep, self._holders(node.name, keep, must, seen))
             held = self.every.to_my_space(keep)
             inner = {**scope, node.name: held, _ABOVE: above | held}
             for below, known in self._choose(number + 1, inner, seen | keep):
@@ -190,7 +190,7 @@ class Placer:
     ) -> dict[str, Any]:
         used = [level for level in levels if level.keep]
         return {
-            "holders": [self._holder(level, t) for level in used for t in sorted(level.keep)],
+            "holders": [holder for level in used for holder in level.holders],
             "orders": {
                 level.node.name: orders for level in used if (orders := self._orders(level.rules))
             },
@@ -205,15 +205,25 @@ class Placer:
             "spatial": spatial,
         }
 
-    def _holder(self, level: _Level, tensor: str) -> dict[str, Any]:
-        backing = tensor not in level.seen
-        return {
-            "component": level.node.name,
-            "tensor": tensor,
-            "backing": backing,
-            "persistent": backing and tensor in self.persistent,
-            "must_keep": backing or tensor in level.must,
-        }
+    def _holders(
+        self, component: str, keep: frozenset[str], must: frozenset[str], seen: frozenset[str]
+    ) -> list[dict[str, Any]]:
+        """Return the holders of a component; placements share those that are equal."""
+        result = []
+        for tensor in sorted(keep):
+            backing = tensor not in seen
+            key = component, tensor, backing, backing or tensor in must
+            holder = self.known.get(key)
+            if holder is None:
+                holder = self.known[key] = {
+                    "component": component,
+                    "tensor": tensor,
+                    "backing": backing,
+                    "persistent": backing and tensor in self.persistent,
+                    "must_keep": key[-1],
+                }
+            result.append(holder)
+        return result
 
     def _orders(self, rules: Tensors) -> list[list[list[str]]]:
         """Return the orders that the holders of a component may have."""

@@ -13,6 +13,8 @@ pytest.importorskip("yaml")
 pytest.importorskip("jinja2")
 
 import accelforge as af
+from accelforge._problem.mapspace import flatten_mapspace
+from accelforge.mapper.FFM.canonical import with_plain_names
 from accelforge.mapper.FFM.mapspace import list_mapspaces, objectives_of
 from tests.accelforge.mapper.small import mac, memory, spec, toll
 
@@ -107,6 +109,21 @@ def test_holders_say_what_they_are() -> None:
         ("Buffer", "A", False, False, False),
         ("Buffer", "Z", True, True, True),
     ]
+
+
+def test_placements_share_holders_which_changes_nothing() -> None:
+    given = spec(memory("Main", keep="All"), *(memory(n, may_keep="All") for n in "PQR"), mac())
+    mapspace = list_mapspaces(given)[0].mapspace
+    apart = json.loads(json.dumps(mapspace))
+    named, named_apart = with_plain_names(mapspace)[0], with_plain_names(apart)[0]
+    for shared, single in ((mapspace, apart), (named, named_apart)):
+        holders = [h for p in shared["placements"] for h in p["holders"]]
+        assert len({id(h) for h in holders}) == len({json.dumps(h) for h in holders}) < 10
+        assert shared == single
+        flat, other = flatten_mapspace(shared), flatten_mapspace(single)
+        assert {n: list(r) for n, r in flat.records.items()} == {
+            n: list(r) for n, r in other.records.items()
+        }
 
 
 def test_a_tensor_that_nothing_holds_is_an_error() -> None:
