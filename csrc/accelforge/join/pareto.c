@@ -152,7 +152,7 @@ static void sift_in(double *sifted, size_t count, uint32_t width, const double *
     for (uint32_t n = 0; n < width; n++) {
         if (lane == 0)
             for (size_t other = 1; other < LANES; other++)
-                numbers[n * LANES + other] = __builtin_nan("");
+                numbers[n * LANES + other] = __builtin_inf();
         numbers[n * LANES + lane] = point[n];
     }
 }

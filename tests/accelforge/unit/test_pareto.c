@@ -111,6 +111,7 @@ int main(void)
     uint64_t seed = check_seed(1);
     for (uint32_t width = 1; width <= WIDTH_MOST; width++) {
         test_width(width, 4, &seed);
+        test_width(width, 16, &seed);
         test_width(width, 1000, &seed);
     }
     test_ties();
