@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One job of `collectives.py`: times the collectives of one implementation on all ranks.
 
-    mpiexec -n N python ranks.py {mpi,unified,separate,floor} {SIZES,--turns FOLDER}
+    mpiexec -n N python ranks.py {mpi,unified,separate,plain,floor} {SIZES,--turns FOLDER}
         [--budget SECONDS] [--compress]
 
 Sizes, as ``4,1024``, are bytes of the count that the operation takes: a rank's chunk for scatter,
@@ -123,9 +123,11 @@ def mpi_cells(count: int) -> tuple[Arrays, dict[str, Cell]]:
     )
 
 
-def accl_cells(device: Any, count: int, compress: bool) -> tuple[Arrays, dict[str, Cell]]:
+def accl_cells(
+    device: Any, allocate: Callable[[int], np.ndarray], count: int, compress: bool
+) -> tuple[Arrays, dict[str, Cell]]:
     """Make the same calls of accl."""
-    a = Arrays(lambda n: device.allocate((n,)), count)
+    a = Arrays(allocate, count)
     # Given once: a call with ** takes a tenth of a microsecond more.
     how = {"compress_dtype": np.dtype("float16")} if compress else {}
     peer, ping, pong = (LAST, 1, 2) if RANK == 0 else (0, 2, 1)
@@ -244,7 +246,10 @@ class Job:
         elif self.device is None:
             arrays, cells = mpi_cells(count)
         else:
-            arrays, cells = accl_cells(self.device, count, self.options.compress)
+            allocate = self.device.allocate
+            if self.options.which == "plain":
+                allocate = partial(np.zeros, dtype="f4")
+            arrays, cells = accl_cells(self.device, allocate, count, self.options.compress)
         call, right = cells[operation]
         arrays.clear()
         found = median_us(call, self.meet, budget)
@@ -274,7 +279,7 @@ def asked_cells(folder: Path) -> Iterator[tuple[str, int]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("which", choices=("mpi", "unified", "separate", "floor"))
+    parser.add_argument("which", choices=("mpi", "unified", "separate", "plain", "floor"))
     asked = parser.add_mutually_exclusive_group(required=True)
     asked.add_argument(
         "sizes", nargs="?", type=lambda text: [int(part) for part in text.split(",")]
@@ -286,7 +291,7 @@ def main() -> None:
     # The first one of them duplicates the communicator.
     WORLD.allreduce(0)
     device = None
-    if options.which in ("unified", "separate"):
+    if options.which in ("unified", "separate", "plain"):
         from accl import accl
 
         device = accl.from_comm(WORLD, unified=options.which == "unified", bufsize=64 * 1024)
