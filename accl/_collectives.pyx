@@ -31,13 +31,15 @@ from accl._calls cimport (
     to_function,
     zero_size,
 )
-from accl._operand cimport Operand, sync, take_found, take_unused
+from accl._operand cimport Operand, sync, take_array, take_found, take_unused
 from accl._staging cimport stage, staged
 from accl.libaccl cimport (
     ACCL_BARRIER,
     ACCL_BCAST,
     ACCL_KIND_ROOTED,
     ACCL_NONE,
+    ACCL_OP0_ARRAY,
+    ACCL_RES_ARRAY,
     ACCL_SHARE_EACH,
     ACCL_SHARE_ONE,
     ACCL_WORK_COMPUTES,
@@ -104,6 +106,7 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
     cdef str name = operation.name
     cdef const accl_operation_facts *facts = operation.facts
     cdef bint is_root = False
+    cdef bint at_once
     cdef uint64_t ranks
     cdef uint64_t reads
     cdef uint64_t writes
@@ -122,20 +125,31 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
     ranks = caller.sizes[call.comm]
     reads = _times(facts.root_reads if is_root else facts.reads, ranks)
     writes = _times(facts.root_writes if is_root else facts.writes, ranks)
+    # A later call would use memory that the program may have changed.
+    at_once = (
+        not options.run_async and not <object>options.waitfor
+        and not options.from_fpga and not options.to_fpga
+    )
     if not reads:
         take_unused(sbuf, &source)
     else:
         if not take_found(caller.device, sbuf, False, &source, "sbuf", name):
-            _source_stage = stage(caller.device, sbuf, False, options.from_fpga, &source, "sbuf",
-                                  name)
+            if at_once and take_array(caller.device, sbuf, False, &source):
+                call.host_flags |= ACCL_OP0_ARRAY
+            else:
+                _source_stage = stage(caller.device, sbuf, False, options.from_fpga, &source,
+                                      "sbuf", name)
         call.address[0] = source.address
 
     if not writes:
         take_unused(rbuf, &result)
     else:
         if not take_found(caller.device, rbuf, True, &result, "rbuf", name):
-            _result_stage = stage(caller.device, rbuf, True, options.to_fpga, &result, "rbuf",
-                                  name)
+            if at_once and take_array(caller.device, rbuf, True, &result):
+                call.host_flags |= ACCL_RES_ARRAY
+            else:
+                _result_stage = stage(caller.device, rbuf, True, options.to_fpga, &result, "rbuf",
+                                      name)
         call.address[2] = result.address
 
     if operation.counted == RESULT:
@@ -204,8 +218,14 @@ cdef class Collectives(Calls):
         caller.set_root(&call, root, "root", "bcast")
         is_root = call.root_src_dst == caller.locals[call.comm]
         if not take_found(caller.device, buf, not is_root, &operand, "buf", "bcast"):
-            operand_stage = stage(caller.device, buf, not is_root, from_fpga or to_fpga, &operand,
-                                  "buf", "bcast")
+            if (
+                not later and not waitfor and not from_fpga and not to_fpga
+                and take_array(caller.device, buf, not is_root, &operand)
+            ):
+                call.host_flags = ACCL_OP0_ARRAY | ACCL_RES_ARRAY
+            else:
+                operand_stage = stage(caller.device, buf, not is_root, from_fpga or to_fpga,
+                                      &operand, "buf", "bcast")
 
         call.address[0] = operand.address
         caller.set_count(&call, count, operand.elements, "bcast")

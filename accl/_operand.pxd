@@ -13,7 +13,7 @@ cdef struct Operand:
     Py_ssize_t itemsize
     Py_ssize_t offset  # in the block
     uint32_t dtype     # ACCL_NONE: no operand
-    # Borrowed from the caller's array.
+    # Borrowed from the caller's array; NULL if that is used where it is.
     PyObject *block
     # The Stage of the block, also borrowed; NULL if the array has device memory.
     PyObject *stage
@@ -22,6 +22,9 @@ cdef struct Operand:
 # Examines an array; false if it has no device memory. WHAT and NAME are for messages.
 cdef bint take_found(Device device, object array, bint writes, Operand *operand, str what,
                      str name) except -1
+# The same for an array without device memory, which a call of the soft engine may use where it is
+# until it returns; false if it has to be copied, or is refused.
+cdef bint take_array(Device device, object array, bint writes, Operand *operand) noexcept
 # The same; it must have device memory.
 cdef int take(Device device, object array, bint writes, Operand *operand, str what,
               str name) except -1
@@ -49,7 +52,11 @@ cdef object own_codes()
 
 
 cdef inline int sync(Operand *operand, Py_ssize_t elements, bint to_device) except -1:
-    cdef Block block = <Block>operand.block
+    cdef Block block
+    if operand.block is NULL:
+        return 0
+
+    block = <Block>operand.block
     if not block.shared:
         block.sync(operand.offset, elements * operand.itemsize, to_device)
     return 0

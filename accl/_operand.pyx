@@ -2,7 +2,7 @@
 """Converts arrays to device addresses and element types, without calling NumPy."""
 
 from cpython.object cimport PyObject
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 from accl._device cimport Device
 from accl._memory cimport Block
 from accl._ndarray cimport (
@@ -273,6 +273,34 @@ cdef bint take_found(Device device, object array, bint writes, Operand *operand,
 
     operand.address = block.address + operand.offset
     operand.block = <PyObject *>block
+    return True
+
+
+cdef bint take_array(Device device, object array, bint writes, Operand *operand) noexcept:
+    cdef accl_ndarray *a
+    # MPI may carry messages still after a call that failed.
+    if (
+        device is None or not device.lib.is_soft or device.carrier is not None
+        or not isinstance(array, _ndarray)
+    ):
+        return False
+
+    a = fields(array)
+    if not a.flags & ACCL_C_CONTIGUOUS or (writes and not a.flags & ACCL_WRITEABLE):
+        return False
+
+    operand.dtype = _quick_code(a.descr, &operand.itemsize)
+    operand.elements = element_count(a)
+    if (
+        operand.dtype == ACCL_NONE or operand.elements == 0
+        or <uintptr_t>a.data % <uintptr_t>operand.itemsize
+    ):
+        return False
+
+    operand.offset = 0
+    operand.address = <uint64_t><uintptr_t>a.data
+    operand.block = NULL
+    operand.stage = NULL
     return True
 
 

@@ -68,6 +68,8 @@ cdef extern from "accl_table.h" nogil:
         ACCL_OP0_HOST
         ACCL_OP1_HOST
         ACCL_RES_HOST
+        ACCL_OP0_ARRAY
+        ACCL_RES_ARRAY
         ACCL_STREAM_LOOPBACK
         ACCL_STREAM_HOOK
         ACCL_STREAM_QUEUE

@@ -228,11 +228,11 @@ static void copy_large(void *to, const void *from, size_t bytes)
         copy_trials_add(&trials, past, bytes, clock_now() - began);
 }
 
-void copy_many(void *to, const void *from, size_t bytes)
+void copy_many(void *to, const void *from, size_t bytes, size_t whole)
 {
     const uintptr_t ahead = (uintptr_t)to - (uintptr_t)from;
     const bool apart = ahead >= bytes && -ahead >= bytes;
-    if (apart && copy_is_large(bytes))
+    if (apart && copy_is_large(whole))
         copy_large(to, from, bytes);
     else
         copy_by_vectors(to, from, bytes);

@@ -31,16 +31,23 @@
 /* Copies of fewer bytes are left to the C library, which has a case for each size there. */
 #define COPY_VECTORS_LEAST ((size_t)1024)
 
-/* Like memmove(), for at least COPY_VECTORS_LEAST bytes. */
-void copy_many(void *to, const void *from, size_t bytes) OFFCHIP_SYMBOL(copy_many);
+/* Like memmove(), for at least COPY_VECTORS_LEAST bytes of WHOLE that are copied in pieces. */
+void copy_many(void *to, const void *from, size_t bytes, size_t whole) OFFCHIP_SYMBOL(copy_many);
 
-/* Like memmove(), in whichever way is quickest. */
-static inline void copy_memory(void *to, const void *from, size_t bytes)
+/* Like memmove(), in whichever way is quickest: BYTES of a copy of WHOLE, the pieces of which
+ * follow each other. */
+static inline void copy_piece(void *to, const void *from, size_t bytes, size_t whole)
 {
     if (bytes < COPY_VECTORS_LEAST)
         memmove(to, from, bytes);
     else
-        copy_many(to, from, bytes);
+        copy_many(to, from, bytes, whole);
+}
+
+/* The same for a copy in one piece. */
+static inline void copy_memory(void *to, const void *from, size_t bytes)
+{
+    copy_piece(to, from, bytes, bytes);
 }
 
 /* True if a copy of so many bytes may be quicker past the caches. */

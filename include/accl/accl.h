@@ -251,8 +251,18 @@ enum accl_stream_flag {
     ACCL_RES_STREAM = 2, /* the result goes there; of a send: there at the destination */
 };
 
-/* The operand or result is in host memory: a host-only buffer. */
-enum accl_host_flag { ACCL_OP0_HOST = 1, ACCL_OP1_HOST = 2, ACCL_RES_HOST = 4 };
+/*
+ * The operand or result is in host memory: a host-only buffer. Of a collective, and with the soft
+ * library only, ARRAY: its address is one of the caller's memory, which need not be in a buffer.
+ * The call uses it until it is done; other ranks never touch it.
+ */
+enum accl_host_flag {
+    ACCL_OP0_HOST = 1,
+    ACCL_OP1_HOST = 2,
+    ACCL_RES_HOST = 4,
+    ACCL_OP0_ARRAY = 8,
+    ACCL_RES_ARRAY = 16,
+};
 
 #define ACCL_TAG_ANY UINT32_C(0xFFFFFFFF)
 #define ACCL_GLOBAL_COMM 0

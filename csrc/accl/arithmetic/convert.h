@@ -14,4 +14,8 @@
 void acclib_convert(void *to, uint32_t to_type, const void *from, uint32_t from_type, size_t n,
                     bool via16);
 
+/* The same for N elements of WHOLE that are copied in pieces. */
+void acclib_convert_piece(void *to, uint32_t to_type, const void *from, uint32_t from_type,
+                          size_t n, size_t whole, bool via16);
+
 #endif

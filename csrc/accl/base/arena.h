@@ -28,9 +28,10 @@
 #define RING_INLINE 64
 #define STREAM_TAKEN_BACK UINT32_MAX /* in place of a stream: the sender gave the message up */
 #define LANE_POSTS 8
-#define LANE_INLINE 4128  /* 4 KiB and more; a post has whole lines */
-#define LANE_MEMBERS 1024 /* RANKS_MAX */
-#define LANE_NOTES 16     /* as many as a communicator has: CALL_NOTES */
+#define LANE_INLINE 4128      /* 4 KiB and more; a post has whole lines */
+#define LANE_MEMBERS 1024     /* RANKS_MAX */
+#define LANE_ARRAY UINT64_MAX /* in place of an offset: memory that other ranks cannot reach */
+#define LANE_NOTES 16         /* as many as a communicator has: CALL_NOTES */
 
 /* Messages: one ring per sender, in the receiver's file. */
 
@@ -107,6 +108,11 @@ struct lane {
     /* Members that freed the communicator and do not use this lane any more, by bits; each sets its
      * own. */
     _Atomic uint64_t gone[LANE_MEMBERS / 64];
+    /* Rounds of a call, as the owner shows them; see shm/lane_rounds.h. */
+    uint64_t window; /* offset */
+    struct lane_rounds {
+        _Atomic uint64_t call, made; /* which call, and how many rounds of it */
+    } filled, taken;
     _Alignas(ARENA_LINE) struct lane_post posts[LANE_POSTS];
 };
 

@@ -16,8 +16,9 @@ struct operation {
     uint64_t count;
     uint32_t type, wire, arithmetic; /* uncompressed; on the wire; of sums */
     uint32_t source_type, source2_type, result_type;
-    uint8_t *source, *source2, *result; /* NULL where this rank has none */
-    bool via16;                         /* float32 that is rounded to float16 on the way */
+    uint8_t *source, *source2, *result;    /* NULL where this rank has none */
+    bool via16;                            /* float32 that is rounded to float16 on the way */
+    bool source_is_array, result_is_array; /* not in the memory file */
 };
 
 /* The table of accl.h by number. Notes of calls have four bits for an operation. */

@@ -77,14 +77,21 @@ static uint32_t set_types(accl_device *device, struct operation *op)
     return 0;
 }
 
+/* Memory of a device address, or with IS_ARRAY of the caller. */
 static uint32_t find_memory(accl_device *device, uint64_t address, uint64_t count, uint32_t type,
-                            const char *what, uint8_t **memory)
+                            bool is_array, const char *what, uint8_t **memory)
 {
     size_t size = acclib_dtype_bytes(type);
     *memory = NULL;
     if (count == 0 && address == ACCL_NO_ADDRESS)
         return 0;
-    if (count > UINT64_MAX / size || !acclib_heap_valid(device->heap, address, count * size))
+    if (is_array && (address == 0 || count > (SIZE_MAX - address) / size))
+        return acclib_call_fail(device, ACCL_ERROR(DMA_DECODE_ERROR),
+                                "%s: there is no array of %llu elements of %zu bytes at address "
+                                "0x%llx",
+                                what, (unsigned long long)count, size, (unsigned long long)address);
+    if (!is_array &&
+        (count > UINT64_MAX / size || !acclib_heap_valid(device->heap, address, count * size)))
         return acclib_call_fail(
             device, ACCL_ERROR(DMA_DECODE_ERROR),
             "%s: %llu elements of %zu bytes at device address 0x%llx are not inside "
@@ -93,10 +100,11 @@ static uint32_t find_memory(accl_device *device, uint64_t address, uint64_t coun
 
     size_t alignment = acclib_dtype_alignment(type);
     if (address % alignment)
-        return acclib_call_fail(device, ACCL_ERROR(DMA_DECODE_ERROR),
-                                "%s: device address 0x%llx is not a multiple of %zu", what,
-                                (unsigned long long)address, alignment);
-    *memory = device->heap->base + (address - ADDRESS_BASE);
+        return acclib_call_fail(
+            device, ACCL_ERROR(DMA_DECODE_ERROR), "%s: %s address 0x%llx is not a multiple of %zu",
+            what, is_array ? "the" : "device", (unsigned long long)address, alignment);
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): it is what the caller gave */
+    *memory = is_array ? (uint8_t *)address : device->heap->base + (address - ADDRESS_BASE);
 
     return 0;
 }
@@ -174,6 +182,56 @@ static uint32_t dispatch(accl_device *device, struct operation *op)
                               : acclib_operation_refuse(device, kind, "by this engine");
 }
 
+/* True if what the transport of OP touches may be outside of the memory file. */
+static bool takes_arrays(const struct operation *op)
+{
+    const struct transport *transport = op->comm->transport;
+    return op->comm->n == 1 || (transport->takes_arrays != NULL && transport->takes_arrays(op));
+}
+
+/* Memory of the file in place of an array of the caller, of BYTES; the copy of it if it is read. */
+static uint32_t replace_array(accl_device *device, uint8_t **memory, uint64_t bytes, bool read,
+                              uint64_t *scratch)
+{
+    *scratch = acclib_heap_get(device->heap, bytes);
+    if (!*scratch)
+        return acclib_call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                                "out of memory (%llu bytes for an array without device memory)",
+                                (unsigned long long)bytes);
+    uint8_t *array = *memory;
+    *memory = device->heap->base + *scratch;
+    if (read)
+        copy_memory(*memory, array, bytes);
+
+    return 0;
+}
+
+/* A collective, some of whose operands may be arrays of the caller. */
+static uint32_t run_arrays(accl_device *device, struct operation *op, uint64_t source_bytes,
+                           uint64_t result_bytes)
+{
+    if (takes_arrays(op))
+        return dispatch(device, op);
+
+    uint64_t scratch[2] = {0};
+    uint8_t *result = op->result;
+    uint32_t bits = 0;
+    if (op->source_is_array && op->source != NULL)
+        bits = replace_array(device, &op->source, source_bytes, true, &scratch[0]);
+    if (!bits && op->result_is_array && result != NULL)
+        bits = replace_array(device, &op->result, result_bytes, false, &scratch[1]);
+    op->source_is_array = op->result_is_array = false;
+    if (!bits)
+        bits = dispatch(device, op);
+    if (!bits && scratch[1])
+        copy_memory(result, op->result, result_bytes);
+    for (int i = 0; i < 2; i++)
+        if (scratch[i])
+            acclib_heap_put(device->heap, scratch[i]);
+
+    return bits;
+}
+
 /* Copies an operand whose elements the result would overwrite before they are read. */
 static uint32_t keep_operand(accl_device *device, const struct operation *op, uint8_t **operand,
                              uint32_t type, uint64_t *scratch)
@@ -219,19 +277,24 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
         bits =
             acclib_call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "out of memory (stream data)");
     uint32_t result_address = c->operation == ACCL_BCAST ? 0 : 2;
+    if (operation_is_collective(op->facts)) {
+        op->source_is_array = (c->host_flags & ACCL_OP0_ARRAY) && !from_stream;
+        op->result_is_array = (c->host_flags & ACCL_RES_ARRAY) && !to_stream;
+    }
     if (scratch[0])
         op->source = device->heap->base + scratch[0];
     else if (!bits && source)
-        bits = find_memory(device, c->address[0], source, op->source_type, "source", &op->source);
+        bits = find_memory(device, c->address[0], source, op->source_type, op->source_is_array,
+                           "source", &op->source);
     if (!bits && c->operation == ACCL_COMBINE && source)
-        bits = find_memory(device, c->address[1], source, op->source2_type, "second operand",
+        bits = find_memory(device, c->address[1], source, op->source2_type, false, "second operand",
                            &op->source2);
     if (scratch[1])
         op->result = device->heap->base + scratch[1];
     else if (!bits && result)
         bits = find_memory(device, c->address[result_address], result,
-                           c->operation == ACCL_BCAST ? op->source_type : op->result_type, "result",
-                           &op->result);
+                           c->operation == ACCL_BCAST ? op->source_type : op->result_type,
+                           op->result_is_array, "result", &op->result);
     if (c->operation == ACCL_BCAST)
         op->result_type = op->source_type;
     if (!bits && from_stream)
@@ -241,7 +304,9 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
         bits = keep_operand(device, op, &op->source, op->source_type, &scratch[2]);
     if (!bits && local)
         bits = keep_operand(device, op, &op->source2, op->source2_type, &scratch[3]);
-    if (!bits)
+    if (!bits && (op->source_is_array || op->result_is_array))
+        bits = run_arrays(device, op, source_bytes, result_bytes);
+    else if (!bits)
         bits = dispatch(device, op);
     if (!bits && to_stream &&
         !acclib_stream_deliver(&device->streams, c->tag, op->result, result_bytes))

@@ -324,12 +324,12 @@ def test_blocks_are_used_again_and_freed(make):
     before = device._device.memory_info()["allocated"]
     source = np.ones(1 << 20, "f4")
     for _ in range(50):
-        device.allreduce(source, source)
+        device.copy(source, source)
     once = device._device.memory_info()["allocated"]
     # Two blocks, of which host and device have the same pages, and a little room.
     assert once - before <= 2.5 * source.nbytes
     for size in (1, 100, 1 << 12, 1 << 16, 1 << 18, 1 << 20) * 5:
-        device.allreduce(source[:size], source[:size])
+        device.copy(source[:size], source[:size])
     assert device._device.memory_info()["allocated"] == once
     handle = device.recv(source, 8, 0, run_async=True)
     device.deinit()
@@ -341,7 +341,7 @@ def test_blocks_are_used_again_and_freed(make):
 def test_full_device_gives_its_kept_blocks(make):
     (device,) = make(1, memory_bytes=30 << 20)
     source = np.ones(1 << 19, "f4")
-    device.allreduce(source, source)
+    device.copy(source, source)
     free = device._device.memory_info()
     assert free["allocated"] >= 2 * source.nbytes
     # Cannot be had while the blocks of before are kept.

@@ -40,6 +40,15 @@ bool acclib_shm_makes(uint32_t operation)
            (acclib_small_collectives[operation] != NULL && !reads);
 }
 
+/* In rounds every rank with a result computes all of it, which pays for few ranks only. */
+#define SUMMANDS_MOST 4
+
+bool acclib_shm_takes_arrays(const struct operation *op)
+{
+    uint32_t kind = op->call->operation;
+    return (kind != ACCL_REDUCE && kind != ACCL_ALLREDUCE) || op->comm->n <= SUMMANDS_MOST;
+}
+
 uint32_t acclib_shm_collective(accl_device *device, const struct operation *op, uint64_t number)
 {
     struct lanes *lanes = op->comm->lanes;

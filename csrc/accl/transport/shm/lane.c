@@ -7,6 +7,12 @@
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
 #include "accl/transport/wake.h"
+#include "common/clock.h"
+#include "common/spin.h"
+
+/* Several times what a round takes. */
+#define ROUND_NS INT64_C(50000)
+#define SPINS_PER_LOOK 32
 
 uint32_t acclib_lane_timed_out(accl_device *device, const struct operation *op, uint64_t number,
                                uint32_t index)
@@ -19,12 +25,48 @@ uint32_t acclib_lane_timed_out(accl_device *device, const struct operation *op, 
         communicator_shown(op->comm, index), device->timeout_ms);
 }
 
-/* Until WORD, of member INDEX, is at least NUMBER. */
-static uint32_t lane_wait_word(accl_device *device, const struct operation *op, uint32_t index,
-                               uint64_t number, const _Atomic uint64_t *word)
+/* The call that a member shows, and how many rounds of it, if that matters. */
+struct shown {
+    const _Atomic uint64_t *call, *made;
+    uint64_t number, rounds;
+};
+
+/* A member sets its rounds to 0 or 1 before it shows a later call: so they are at least those of
+ * the call that was read before them, or that one is over. */
+static inline bool has_come(const struct shown *shown)
+{
+    uint64_t call = atomic_load_explicit(shown->call, memory_order_acquire);
+    if (call != shown->number || shown->made == NULL)
+        return call >= shown->number;
+    return atomic_load_explicit(shown->made, memory_order_acquire) >= shown->rounds;
+}
+
+/* True if SHOWN comes while the member copies, as it does for a round. A yield may give the core
+ * away for much longer than all rounds take. */
+static bool comes_soon(const accl_device *device, const struct shown *shown)
+{
+    if (shown->made == NULL || !acclib_wait_has_room(device))
+        return false;
+
+    int64_t end = clock_now() + ROUND_NS;
+    do {
+        for (int i = 0; i < SPINS_PER_LOOK; i++) {
+            if (has_come(shown))
+                return true;
+            spin_relax();
+        }
+    } while (clock_now() < end);
+
+    return false;
+}
+
+/* Until member INDEX shows that. */
+static uint32_t lane_wait(accl_device *device, const struct operation *op, uint32_t index,
+                          const struct shown *shown)
 {
     struct communicator *comm = op->comm;
-    if (atomic_load_explicit(word, memory_order_acquire) >= number)
+    uint64_t number = shown->number;
+    if (has_come(shown) || comes_soon(device, shown))
         return 0;
 
     struct waiter w;
@@ -32,7 +74,7 @@ static uint32_t lane_wait_word(accl_device *device, const struct operation *op, 
     bool noted = false;
     acclib_wait_begin(&w, device, comm, comm->members[index].rank, true,
                       ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-    while (atomic_load_explicit(word, memory_order_acquire) < number) {
+    while (!has_come(shown)) {
         if (w.armed && !noted) {
             noted = true;
             acclib_note_wait(device, op->call->operation, comm->members[index].rank, 0,
@@ -43,8 +85,7 @@ static uint32_t lane_wait_word(accl_device *device, const struct operation *op, 
             break;
         if ((bits = acclib_wait_pause(&w))) {
             /* It may have come just before. An interrupt is not lost for that: it was taken. */
-            if (bits != ACCL_ERROR(INTERRUPTED_ERROR) &&
-                atomic_load_explicit(word, memory_order_acquire) >= number)
+            if (bits != ACCL_ERROR(INTERRUPTED_ERROR) && has_come(shown))
                 bits = 0;
             break;
         }
@@ -54,6 +95,22 @@ static uint32_t lane_wait_word(accl_device *device, const struct operation *op, 
         acclib_lane_timed_out(device, op, number, index);
 
     return bits;
+}
+
+/* Until WORD, of member INDEX, is at least NUMBER. */
+static uint32_t lane_wait_word(accl_device *device, const struct operation *op, uint32_t index,
+                               uint64_t number, const _Atomic uint64_t *word)
+{
+    return lane_wait(device, op, index, &(struct shown){.call = word, .number = number});
+}
+
+uint32_t acclib_lane_wait_rounds(accl_device *device, const struct operation *op, uint32_t index,
+                                 uint64_t number, const struct lane_rounds *words, uint64_t rounds)
+{
+    return lane_wait(
+        device, op, index,
+        &(struct shown){
+            .call = &words->call, .made = &words->made, .number = number, .rounds = rounds});
 }
 
 /* True if the others may use elements of TYPE in OP. */

@@ -18,6 +18,8 @@ struct lanes {
     struct lane_entry *entry; /* where others find it */
     uint64_t all_done;        /* known: everybody is done with that many calls */
     uint64_t scratch;         /* of the heap, for the call that is executed; 0 if there is none */
+    uint64_t window;          /* of the heap, for calls in rounds; 0 until there is one */
+    uint64_t window_call;     /* the last call that used it */
     /* By post: memory of the heap that it refers to, if this rank did not wait for its readers. */
     struct lane_block {
         uint64_t offset, bytes;
@@ -41,6 +43,11 @@ static inline struct lane_post *lane_post_of(struct lane *lane, uint64_t number)
  * signature. */
 uint32_t acclib_lane_wait_post(accl_device *device, const struct operation *op, uint32_t index,
                                uint64_t number, uint32_t signature, struct lane_seen *seen);
+
+/* Waits until member INDEX has made so many ROUNDS of call NUMBER, by one of the words of its lane,
+ * or has got further. */
+uint32_t acclib_lane_wait_rounds(accl_device *device, const struct operation *op, uint32_t index,
+                                 uint64_t number, const struct lane_rounds *words, uint64_t rounds);
 
 /* Waits until member INDEX, or every member, is done with call NUMBER. */
 uint32_t acclib_lane_wait_done_by(accl_device *device, const struct operation *op, uint32_t index,

@@ -36,6 +36,8 @@ static void free_memory(accl_device *device, const struct lanes *lanes)
     for (uint32_t i = 0; i < LANE_POSTS; i++)
         if (lanes->kept[i].offset)
             acclib_heap_put(device->heap, lanes->kept[i].offset);
+    if (lanes->window)
+        acclib_heap_put(device->heap, lanes->window);
     acclib_heap_put(device->heap, heap_offset(device->heap, lanes->own));
 }
 

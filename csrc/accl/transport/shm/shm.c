@@ -228,6 +228,7 @@ const struct transport acclib_shm = {
     .send = acclib_shm_send,
     .receive = acclib_shm_receive,
     .makes = acclib_shm_makes,
+    .takes_arrays = acclib_shm_takes_arrays,
     .collective = acclib_shm_collective,
     .give_up = acclib_shm_give_up,
     .progress = acclib_shm_progress,

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/shm/direct.h"
+
+#include "accl/arithmetic/convert.h"
+#include "accl/transport/shm/lane_use.h"
+#include "common/copy.h"
+
+uint8_t *acclib_direct_memory(const struct direct *d, uint32_t index, uint64_t offset,
+                              uint64_t count, uint32_t type)
+{
+    const struct peer *peer = peer_of(d->device, d->op->comm->members[index].rank);
+    size_t size = acclib_dtype_bytes(type);
+    if (!size || offset % acclib_dtype_alignment(type) || offset > peer->arena_bytes ||
+        count > (peer->arena_bytes - offset) / size) {
+        acclib_call_fail(d->device, 0, "rank %u posted an address outside its memory", index);
+        return NULL;
+    }
+
+    return (uint8_t *)peer->arena + offset;
+}
+
+static uint64_t offset_of(const struct direct *d, const uint8_t *memory)
+{
+    return memory != NULL ? heap_offset(d->device->heap, memory) : 0;
+}
+
+uint32_t acclib_direct_protect(struct direct *d, uint64_t own_offset)
+{
+    const struct operation *op = d->op;
+    uint64_t sources = op->count * operation_parts_read(op->facts, op->comm->n);
+    uint64_t results = op->count * operation_parts_written(op->facts, op->comm->n);
+    uint64_t source_bytes = sources * acclib_dtype_bytes(op->source_type);
+    uint64_t result_bytes = results * acclib_dtype_bytes(op->result_type);
+    if (!direct_overlaps(op->source, source_bytes, op->result, result_bytes) ||
+        (own_offset != DIRECT_NOWHERE &&
+         (uintptr_t)op->result == (uintptr_t)op->source + (uintptr_t)own_offset))
+        return 0;
+
+    uint64_t scratch = acclib_heap_get(d->device->heap, source_bytes);
+    if (!scratch)
+        return acclib_call_fail(d->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                                "out of memory (%llu bytes for an operation in place)",
+                                (unsigned long long)source_bytes);
+    uint8_t *copy = d->device->heap->base + scratch;
+    copy_memory(copy, op->source, source_bytes);
+    op->comm->lanes->scratch = scratch;
+    d->source = copy;
+
+    return 0;
+}
+
+void acclib_direct_publish(const struct direct *d)
+{
+    struct lane_post *post = d->post;
+    post->signature = d->signature;
+    post->source_type = (uint8_t)d->op->source_type;
+    post->result_type = (uint8_t)d->op->result_type;
+    post->source = direct_has_array(d) ? LANE_ARRAY : offset_of(d, d->source);
+    post->result = d->op->result_is_array ? LANE_ARRAY : offset_of(d, d->op->result);
+    acclib_lane_publish(d->device, d->op, post, d->number);
+}
+
+uint32_t acclib_direct_wait(const struct direct *d, uint32_t index, struct lane_seen *seen)
+{
+    return acclib_lane_wait_post(d->device, d->op, index, d->number, d->signature, seen);
+}
+
+uint32_t acclib_direct_fetch(const struct direct *d, uint32_t index, uint64_t part, uint8_t *to,
+                             bool may_move)
+{
+    const struct operation *op = d->op;
+    struct lane_seen seen;
+    uint32_t bits = acclib_direct_wait(d, index, &seen);
+    if (bits)
+        return bits;
+
+    acclib_lane_use(op->comm, d->number);
+    if ((bits = acclib_lane_may_use(d->device, op->comm, index, d->number)))
+        return bits;
+    if (may_move)
+        seen.source = acclib_lane_source(op->comm, index, d->number);
+    size_t size = acclib_dtype_bytes(seen.source_type);
+    const uint8_t *from = acclib_direct_memory(d, index, seen.source + part * op->count * size,
+                                               op->count, seen.source_type);
+    if (from == NULL)
+        return ACCL_ERROR(DMA_DECODE_ERROR);
+
+    acclib_convert(to, op->result_type, from, seen.source_type, op->count,
+                   op->via16 && index != op->comm->me);
+    /* A root that moves the source waits for the end of the call. */
+    if (!may_move)
+        acclib_lane_used(op->comm);
+
+    return 0;
+}
