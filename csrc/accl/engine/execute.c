@@ -183,10 +183,11 @@ static uint32_t dispatch(accl_device *device, struct operation *op)
 }
 
 /* True if what the transport of OP touches may be outside of the memory file. */
-static bool takes_arrays(const struct operation *op)
+static bool takes_arrays(const accl_device *device, const struct operation *op)
 {
     const struct transport *transport = op->comm->transport;
-    return op->comm->n == 1 || (transport->takes_arrays != NULL && transport->takes_arrays(op));
+    return op->comm->n == 1 ||
+           (transport->takes_arrays != NULL && transport->takes_arrays(device, op));
 }
 
 /* Memory of the file in place of an array of the caller, of BYTES; the copy of it if it is read. */
@@ -210,7 +211,7 @@ static uint32_t replace_array(accl_device *device, uint8_t **memory, uint64_t by
 static uint32_t run_arrays(accl_device *device, struct operation *op, uint64_t source_bytes,
                            uint64_t result_bytes)
 {
-    if (takes_arrays(op))
+    if (takes_arrays(device, op))
         return dispatch(device, op);
 
     uint64_t scratch[2] = {0};

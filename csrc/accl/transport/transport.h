@@ -77,7 +77,7 @@ struct transport {
     bool (*makes)(uint32_t operation);
     /* True if operands and results of such a collective may be the caller's arrays; else the engine
      * copies them to the memory file. May be NULL: false. */
-    bool (*takes_arrays)(const struct operation *op);
+    bool (*takes_arrays)(const accl_device *device, const struct operation *op);
     /* Executes call NUMBER (from 1) of op->comm, which has several members. */
     uint32_t (*collective)(accl_device *device, const struct operation *op, uint64_t number);
     /* True if the carrier of messages makes this reduction itself, which depends only on values

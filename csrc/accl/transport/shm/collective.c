@@ -4,11 +4,14 @@
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/call_notes.h"
 #include "accl/transport/shm/collective_direct.h"
+#include "accl/transport/shm/collective_rounds.h"
 #include "accl/transport/shm/collective_small.h"
 #include "accl/transport/shm/lane.h"
 #include "accl/transport/shm/lane_calls.h"
 #include "accl/transport/shm/lane_meet.h"
+#include "accl/transport/shm/lane_rounds.h"
 #include "accl/transport/shm/lane_use.h"
+#include "accl/transport/wait.h"
 
 static uint32_t run(accl_device *device, const struct operation *op, uint64_t number)
 {
@@ -43,10 +46,13 @@ bool acclib_shm_makes(uint32_t operation)
 /* In rounds every rank with a result computes all of it, which pays for few ranks only. */
 #define SUMMANDS_MOST 4
 
-bool acclib_shm_takes_arrays(const struct operation *op)
+/* Ranks that share cores would have to be exchanged again and again for a slot to become free. */
+bool acclib_shm_takes_arrays(const accl_device *device, const struct operation *op)
 {
     uint32_t kind = op->call->operation;
-    return (kind != ACCL_REDUCE && kind != ACCL_ALLREDUCE) || op->comm->n <= SUMMANDS_MOST;
+    bool sums = kind == ACCL_REDUCE || kind == ACCL_ALLREDUCE;
+    return (!sums || op->comm->n <= SUMMANDS_MOST) &&
+           (acclib_wait_has_room(device) || acclib_rounds_count(op) <= LANE_ROUNDS_AHEAD);
 }
 
 uint32_t acclib_shm_collective(accl_device *device, const struct operation *op, uint64_t number)

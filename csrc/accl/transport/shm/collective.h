@@ -12,7 +12,7 @@
 
 /* As of struct transport. */
 bool acclib_shm_makes(uint32_t operation);
-bool acclib_shm_takes_arrays(const struct operation *op);
+bool acclib_shm_takes_arrays(const accl_device *device, const struct operation *op);
 uint32_t acclib_shm_collective(accl_device *device, const struct operation *op, uint64_t number);
 void acclib_shm_give_up(accl_device *device, struct communicator *comm);
 
