@@ -52,6 +52,9 @@ SETTINGS = {
     "ACCL_TRANSPORT": Setting(
         ("auto", "shared", "packets"), "", "", "how ranks on this host are reached"
     ),
+    "ACCL_PROCESS_MEMORY": Setting(
+        ("auto", "never"), "", "", "whether ranks read NumPy arrays in each other's processes"
+    ),
     "ACCL_MPI_REDUCTIONS": Setting(
         (),
         "`all`, or `allreduce`, `reduce` and `reduce_scatter` with commas between them",

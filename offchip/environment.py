@@ -142,6 +142,7 @@ VARIABLES = (
     Variable("ACCL_MEMORY", "accl"),
     Variable("ACCL_JOB", "accl"),
     Variable("ACCL_TRANSPORT", "accl"),
+    Variable("ACCL_PROCESS_MEMORY", "accl"),
     Variable("ACCL_MPI_REDUCTIONS", "accl"),
     Variable("ACCL_HOST", "accl"),
     Variable(

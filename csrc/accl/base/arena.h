@@ -31,7 +31,9 @@
 #define LANE_INLINE 4128      /* 4 KiB and more; a post has whole lines */
 #define LANE_MEMBERS 1024     /* RANKS_MAX */
 #define LANE_ARRAY UINT64_MAX /* in place of an offset: memory that other ranks cannot reach */
-#define LANE_NOTES 16         /* as many as a communicator has: CALL_NOTES */
+#define LANE_AT (UINT64_C(1) << 63) /* in an offset: the rest is an address in the rank's process \
+                                     */
+#define LANE_NOTES 16               /* as many as a communicator has: CALL_NOTES */
 
 /* Messages: one ring per sender, in the receiver's file. */
 
@@ -145,6 +147,9 @@ struct arena_header {
     uint64_t pool, slots;                           /* offsets */
     uint64_t slot_bytes;
     uint32_t slot_count;
+    /* Ranks whose own memory the owner can read, by bits; and a word there for them to try that. */
+    _Atomic uint64_t reads[LANE_MEMBERS / 64];
+    uint64_t trial_at, trial;
     _Alignas(ARENA_LINE) struct wait_note waits;
     _Alignas(ARENA_LINE) struct lane_entry lanes[ARENA_LANES];
 };

@@ -29,9 +29,14 @@ COLLECTIVES = (
 )
 
 
+@pytest.fixture(autouse=True)
+def only_rounds(monkeypatch):
+    monkeypatch.setenv("ACCL_PROCESS_MEMORY", "never")
+
+
 @functools.cache
 def all_numbers(rank: int) -> np.ndarray:
-    return np.random.default_rng(rank).integers(-99, 99, 1 << 20).astype("f4")
+    return np.random.default_rng(rank).integers(-99, 99, 1 << 21).astype("f4")
 
 
 def numbers(rank: int, size: int) -> np.ndarray:
@@ -218,6 +223,39 @@ def test_parts_of_arrays_and_what_has_to_be_copied(make, everywhere):
             device.allreduce(odd, fixed)
 
     everywhere(devices, body)
+
+
+@pytest.mark.parametrize("setting", ["auto", "never"])
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name", COLLECTIVES[:5])
+def test_long_arrays_are_read_where_they_are(make, everywhere, monkeypatch, name, ranks, setting):
+    monkeypatch.setenv("ACCL_PROCESS_MEMORY", setting)
+    devices = make(ranks)
+    count = (2 << 20) // 4 + 1
+
+    def body(device, rank):
+        device.barrier()  # All have tried whether they can.
+        run(device, name, rank, count, ranks, lambda n: np.empty(n, "f4"))
+
+        # Elements of another type than the reader's.
+        half, whole = np.full(count, rank, "f2"), np.empty(ranks * count, "f4")
+        device.allgather(half, whole, count, compress_dtype=np.dtype("f2"))
+        assert np.all(whole.reshape(ranks, count) == np.arange(ranks)[:, None])
+
+    everywhere(devices, body)
+
+
+def test_nobody_reads_an_array_after_its_rank_gave_up(make, everywhere, monkeypatch):
+    monkeypatch.setenv("ACCL_PROCESS_MEMORY", "auto")
+    devices = make(2)
+    everywhere(devices, lambda device, rank: device.barrier())
+    devices[0].set_timeout(100)
+    given, got = np.ones(2 << 20, "f4"), np.zeros(2 << 20, "f4")
+    with pytest.raises(ACCLError, match="did not come"):
+        devices[0].bcast(given, given.size, 0)
+    with pytest.raises(ACCLError, match="gave up"):
+        devices[1].bcast(got, got.size, 0)
+    assert not got.any()
 
 
 def test_two_communicators_in_turns(make, everywhere):

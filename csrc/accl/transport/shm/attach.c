@@ -15,6 +15,7 @@
 #include "accl/base/huge_pages.h"
 #include "accl/transport/shm/hello.h"
 #include "accl/transport/wait.h"
+#include "accl/transport/shm/peer_memory.h"
 #include "common/clock.h"
 #include "common/cores.h"
 
@@ -116,6 +117,7 @@ static enum asked map_peer(accl_device *device, uint32_t rank, struct peer *peer
     bool ended;
     int pidfd = acclib_peer_pidfd(pid, &ended);
     acclib_peer_watch(peer, pidfd, ended);
+    acclib_peer_memory_try(device, peer, pid);
 
     /* Launchers bind each rank to cores of its own: what matters is whether all have enough. */
     if (pid > 0)

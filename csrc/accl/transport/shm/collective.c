@@ -11,6 +11,7 @@
 #include "accl/transport/shm/lane_meet.h"
 #include "accl/transport/shm/lane_rounds.h"
 #include "accl/transport/shm/lane_use.h"
+#include "accl/transport/shm/peer_memory.h"
 #include "accl/transport/wait.h"
 
 static uint32_t run(accl_device *device, const struct operation *op, uint64_t number)
@@ -51,6 +52,8 @@ bool acclib_shm_takes_arrays(const accl_device *device, const struct operation *
 {
     uint32_t kind = op->call->operation;
     bool sums = kind == ACCL_REDUCE || kind == ACCL_ALLREDUCE;
+    if (op->facts->work != ACCL_WORK_COMPUTES && acclib_peer_memory_is_read(device, op->comm))
+        return true;
     return (!sums || op->comm->n <= SUMMANDS_MOST) &&
            (acclib_wait_has_room(device) || acclib_rounds_count(op) <= LANE_ROUNDS_AHEAD);
 }

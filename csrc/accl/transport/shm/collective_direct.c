@@ -8,7 +8,11 @@
 #include "accl/transport/shm/lane_keep.h"
 #include "accl/transport/shm/lane_rounds.h"
 #include "accl/transport/shm/lane_use.h"
+#include "accl/transport/shm/peer_memory.h"
+#include "accl/transport/wait.h"
 #include "common/copy.h"
+
+#define READ_LEAST (UINT64_C(2) << 20)
 
 /* The own part of an array, which is in no other memory. */
 static void copy_own(const struct direct *d, uint64_t part, uint8_t *to)
@@ -303,6 +307,16 @@ uint32_t (*const acclib_direct_collectives[OPERATION_KINDS])(struct direct *) = 
     [ACCL_ALLTOALL] = everyone_fetches,
 };
 
+/* True if the source, an array, is read where it is. The system looks up each page for that, and
+ * short arrays have small pages; but there are no rounds that ranks which share cores wait for. */
+static bool is_read(const accl_device *device, const struct operation *op)
+{
+    bool pays = op->count * acclib_dtype_bytes(op->source_type) >= READ_LEAST ||
+                !acclib_wait_has_room(device);
+    return op->source_is_array && pays && op->facts->work != ACCL_WORK_COMPUTES &&
+           acclib_peer_memory_is_read(device, op->comm);
+}
+
 uint32_t acclib_collective_direct(accl_device *device, const struct operation *op, uint64_t number)
 {
     struct direct d = {.device = device,
@@ -311,6 +325,8 @@ uint32_t acclib_collective_direct(accl_device *device, const struct operation *o
                        .signature = op->comm->signature,
                        .source = op->source,
                        .post = lane_post_of(op->comm->lanes->own, number)};
+
+    d.is_read = is_read(device, op);
 
     return acclib_direct_collectives[op->call->operation](&d);
 }

@@ -3,7 +3,10 @@
 
 #include "accl/arithmetic/convert.h"
 #include "accl/transport/shm/lane_use.h"
+#include "accl/transport/shm/peer_memory.h"
 #include "common/copy.h"
+
+#define PIECE_ELEMENTS UINT64_C(1024)
 
 uint8_t *acclib_direct_memory(const struct direct *d, uint32_t index, uint64_t offset,
                               uint64_t count, uint32_t type)
@@ -22,6 +25,14 @@ uint8_t *acclib_direct_memory(const struct direct *d, uint32_t index, uint64_t o
 static uint64_t offset_of(const struct direct *d, const uint8_t *memory)
 {
     return memory != NULL ? heap_offset(d->device->heap, memory) : 0;
+}
+
+static uint64_t place_of_source(const struct direct *d)
+{
+    if (direct_has_array(d))
+        return LANE_ARRAY;
+    bool is_array = d->op->source_is_array && d->source == d->op->source;
+    return is_array ? LANE_AT | (uintptr_t)d->source : offset_of(d, d->source);
 }
 
 uint32_t acclib_direct_protect(struct direct *d, uint64_t own_offset)
@@ -55,7 +66,7 @@ void acclib_direct_publish(const struct direct *d)
     post->signature = d->signature;
     post->source_type = (uint8_t)d->op->source_type;
     post->result_type = (uint8_t)d->op->result_type;
-    post->source = direct_has_array(d) ? LANE_ARRAY : offset_of(d, d->source);
+    post->source = place_of_source(d);
     post->result = d->op->result_is_array ? LANE_ARRAY : offset_of(d, d->op->result);
     acclib_lane_publish(d->device, d->op, post, d->number);
 }
@@ -63,6 +74,48 @@ void acclib_direct_publish(const struct direct *d)
 uint32_t acclib_direct_wait(const struct direct *d, uint32_t index, struct lane_seen *seen)
 {
     return acclib_lane_wait_post(d->device, d->op, index, d->number, d->signature, seen);
+}
+
+/* Copies elements of TYPE from address AT in the process of member INDEX. */
+static uint32_t read_array(const struct direct *d, uint32_t index, uint64_t at, uint32_t type,
+                           uint8_t *to)
+{
+    const struct operation *op = d->op;
+    uint32_t rank = op->comm->members[index].rank;
+    size_t size = acclib_dtype_bytes(type), result_size = acclib_dtype_bytes(op->result_type);
+    if (type == op->result_type && !op->via16)
+        return acclib_peer_memory_read(d->device, rank, at, op->count * size, to);
+
+    uint8_t piece[PIECE_ELEMENTS * 16];
+    for (uint64_t done = 0, n; done < op->count; done += n) {
+        n = op->count - done < PIECE_ELEMENTS ? op->count - done : PIECE_ELEMENTS;
+        uint32_t bits = acclib_peer_memory_read(d->device, rank, at + done * size, n * size, piece);
+        if (bits)
+            return bits;
+        acclib_convert(to + done * result_size, op->result_type, piece, type, n, op->via16);
+    }
+
+    return 0;
+}
+
+/* Copies part PART of what member INDEX posted as SEEN to TO. */
+static uint32_t read_source(const struct direct *d, uint32_t index, const struct lane_seen *seen,
+                            uint64_t part, uint8_t *to)
+{
+    const struct operation *op = d->op;
+    uint32_t type = seen->source_type;
+    uint64_t skip = part * op->count * acclib_dtype_bytes(type);
+    const uint8_t *from = d->source + skip;
+    bool is_mine = index == op->comm->me;
+    if (!is_mine && (seen->source & LANE_AT))
+        return read_array(d, index, (seen->source & ~LANE_AT) + skip, type, to);
+    if (!is_mine)
+        from = acclib_direct_memory(d, index, seen->source + skip, op->count, type);
+    if (from == NULL)
+        return ACCL_ERROR(DMA_DECODE_ERROR);
+
+    acclib_convert(to, op->result_type, from, type, op->count, op->via16 && !is_mine);
+    return 0;
 }
 
 uint32_t acclib_direct_fetch(const struct direct *d, uint32_t index, uint64_t part, uint8_t *to,
@@ -79,14 +132,9 @@ uint32_t acclib_direct_fetch(const struct direct *d, uint32_t index, uint64_t pa
         return bits;
     if (may_move)
         seen.source = acclib_lane_source(op->comm, index, d->number);
-    size_t size = acclib_dtype_bytes(seen.source_type);
-    const uint8_t *from = acclib_direct_memory(d, index, seen.source + part * op->count * size,
-                                               op->count, seen.source_type);
-    if (from == NULL)
-        return ACCL_ERROR(DMA_DECODE_ERROR);
+    if ((bits = read_source(d, index, &seen, part, to)))
+        return bits;
 
-    acclib_convert(to, op->result_type, from, seen.source_type, op->count,
-                   op->via16 && index != op->comm->me);
     /* A root that moves the source waits for the end of the call. */
     if (!may_move)
         acclib_lane_used(op->comm);

@@ -21,15 +21,16 @@ struct direct {
     uint32_t signature;
     const uint8_t *source;
     struct lane_post *post; /* of this rank */
+    bool is_read;           /* the source, if it is an array: by all members, where it is */
 };
 
 /* No offset of the result from the source is harmless. */
 #define DIRECT_NOWHERE UINT64_MAX
 
-/* The own source is an array, of which no copy was made. */
+/* The own source is an array, of which no copy was made, and which others cannot read. */
 static inline bool direct_has_array(const struct direct *d)
 {
-    return d->op->source_is_array && d->source == d->op->source;
+    return d->op->source_is_array && !d->is_read && d->source == d->op->source;
 }
 
 /* True if a result of OP can have elements of TYPE, which another rank has written. */

@@ -37,6 +37,7 @@ struct peer {
     _Atomic int
         pidfd; /* of its process, or -1; also known of ranks that asked for this rank's file */
     _Atomic bool dead;
+    pid_t readable; /* its process, if this rank can read its own memory; else 0 */
     /* Its memory file, which it gave the acceptor when the two were introduced; or NO_FILE. */
     _Atomic int handed;
     pid_t handed_by;
@@ -61,6 +62,7 @@ struct shm {
     uint64_t job_hash;   /* of the job's name and the list of ranks */
     uint32_t generation; /* which of this rank's devices in the job this is */
     struct list left;    /* of lane_leave.c */
+    uint64_t trial;      /* for others to read; see peer_memory.h */
 
     /* The thread of acceptor.c, and what it has. */
     int listener, stopper;

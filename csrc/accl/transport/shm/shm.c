@@ -16,6 +16,7 @@
 #include "accl/transport/shm/lane_use.h"
 #include "accl/transport/shm/unexpected.h"
 #include "accl/transport/shm/acceptor.h"
+#include "accl/transport/shm/peer_memory.h"
 #include "accl/transport/shm/receive.h"
 #include "accl/transport/shm/send.h"
 #include "accl/transport/wait.h"
@@ -73,6 +74,7 @@ static void fill_header(accl_device *device, uint64_t rings)
     header->rank = device->rank;
     header->ranks = device->ranks;
     header->rings = rings;
+    acclib_peer_memory_offer(device);
     header->magic = ARENA_MAGIC;
 }
 
