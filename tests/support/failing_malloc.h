@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 static long allocations_left = -1; /* -1: no limit */
+static size_t largest_calloc;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -35,6 +36,7 @@ void *__wrap_malloc(size_t size)
 
 void *__wrap_calloc(size_t n, size_t size)
 {
+    largest_calloc = n * size > largest_calloc ? n * size : largest_calloc;
     return allocation_fails() ? NULL : __real_calloc(n, size);
 }
 

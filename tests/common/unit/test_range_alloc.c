@@ -292,9 +292,12 @@ static void many_blocks(uint64_t *random)
     enum { BLOCKS = 5000 };
     static uint64_t addr[BLOCKS];
     struct range_alloc *ra = range_alloc_new(BASE, (uint64_t)BLOCKS * ALIGN);
+    largest_calloc = 0;
     for (size_t i = 0; i < BLOCKS; i++)
         CHECK((addr[i] = range_alloc_get(ra, ALIGN)) != 0);
     CHECK(range_alloc_get(ra, 1) == 0);
+    /* The table grows with them, or each search would take as many steps as there are blocks. */
+    CHECK(largest_calloc >= BLOCKS * sizeof(void *) / 2);
     for (size_t i = BLOCKS; i > 0; i--) {
         size_t k = (size_t)check_random_below(random, i);
         CHECK(range_alloc_put(ra, addr[k], NULL));
