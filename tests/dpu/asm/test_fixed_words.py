@@ -52,3 +52,16 @@ def test_each_place_of_an_operand_has_words() -> None:
     assert len(forms) == len(FORMS_BY_NAME)
     known = set(re.findall(r"^FIELD\((\w+)", (ISA / "fields.def").read_text(), re.M))
     assert known - {field for row in ROWS for field in forms[row[1]]} == set()
+
+
+def test_conditions_have_their_codes() -> None:
+    lines = (HERE / "condition_codes.txt").read_text().splitlines()
+    written = {name: operands_of(codes) for name, *codes in map(str.split, lines) if name != "#"}
+    for name, codes in written.items():
+        form = FORMS_BY_NAME[name]
+        for condition, code in codes.items():
+            assert form.condition_code(condition) == code, f"{name} {condition}"
+        assert set(form.conditions.values()) == set(codes.values()), name
+    # Each class of conditions is written down.
+    tables = {tuple(form.conditions.items()) for form in FORMS_BY_NAME.values() if form.conditions}
+    assert tables == {tuple(FORMS_BY_NAME[name].conditions.items()) for name in written}
