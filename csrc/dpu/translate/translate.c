@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * translate.c: which programs are translated, and the thread that does it.
+ * translate.c: programs that are translated, and their queue.
  *
  * A program goes through the states below. What is to be done next is in a queue, one entry per
- * program; the thread is started for the first entry, and ends when the queue is empty.
+ * program, for the thread of background.h.
  */
 #include "translate.h"
 
-#include "common/clock.h"
+#include "hostcode/background.h"
 #include "job.h"
 #include "runner.h"
-#include "hostcode/unseen_process.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum state {
     NEW,    /* nothing was done */
@@ -32,76 +27,17 @@ enum state {
 #define MISSED_SHARE 32
 #define ATTEMPTS 4
 
-#define STACK_SIZE ((size_t)1 << 20)
-/* Time that exit() waits for a thread that is about to end. */
-#define EXIT_LIMIT (2 * CLOCK_SECOND)
-
 struct entry {
     struct dpu_program *program; /* a reference */
     bool compiles, everything;
     struct entry *next;
 };
 
+/* Guarded by the lock of background.h. */
 static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    pthread_once_t once;
     struct entry *first, **last;
-    bool works, stopped;
     struct dpu_translate_totals totals;
-} service = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
-
-/* In a forked child, whose parent had the thread. */
-static void start_anew(void)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&service.changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&service.lock, NULL);
-    service.first = NULL;
-    service.last = &service.first;
-    service.works = false;
-    host_unseen_forget();
-    host_build_forget();
-}
-
-static void set_up(void)
-{
-    start_anew();
-    pthread_atfork(NULL, NULL, start_anew);
-}
-
-/* With the lock. False after the deadline. */
-static bool wait_until(int64_t deadline)
-{
-    const struct timespec until = {
-        .tv_sec = (time_t)(deadline / CLOCK_SECOND),
-        .tv_nsec = (long)(deadline % CLOCK_SECOND),
-    };
-    return pthread_cond_timedwait(&service.changed, &service.lock, &until) != ETIMEDOUT;
-}
-
-/* Nothing is compiled for a process that ends. */
-__attribute__((destructor)) static void stop(void)
-{
-    pthread_once(&service.once, set_up);
-    pthread_mutex_lock(&service.lock);
-    service.stopped = true;
-    bool works = service.works;
-    pthread_mutex_unlock(&service.lock);
-    if (!works)
-        return;
-
-    host_unseen_stop();
-    int64_t deadline = clock_deadline(EXIT_LIMIT);
-    pthread_mutex_lock(&service.lock);
-    while (service.works && wait_until(deadline))
-        continue;
-    pthread_mutex_unlock(&service.lock);
-    host_build_clean_up();
-}
+} queue = {.last = &queue.first};
 
 /* --- the thread --- */
 
@@ -131,19 +67,19 @@ static enum state perform(const struct entry *entry)
         done = false;
     }
 
-    pthread_mutex_lock(&service.lock);
-    service.totals.loaded += done && !entry->compiles;
-    service.totals.compiled += done && entry->compiles;
-    service.totals.failed += !done && entry->compiles;
-    service.totals.compile_ns += figures.compile_ns;
-    service.totals.source_bytes += figures.source_bytes;
-    service.totals.code_bytes += size;
+    host_background_lock();
+    queue.totals.loaded += done && !entry->compiles;
+    queue.totals.compiled += done && entry->compiles;
+    queue.totals.failed += !done && entry->compiles;
+    queue.totals.compile_ns += figures.compile_ns;
+    queue.totals.source_bytes += figures.source_bytes;
+    queue.totals.code_bytes += size;
     if (done) {
         record->counted = atomic_load(&entry->program->executed);
         atomic_store(&record->missed, 0);
     }
 
-    pthread_mutex_unlock(&service.lock);
+    host_background_unlock();
     if (done)
         return READY;
     if (atomic_load(&record->code) != NULL)
@@ -151,50 +87,36 @@ static enum state perform(const struct entry *entry)
     return entry->compiles ? FAILED : ABSENT;
 }
 
-static void *work(void *unused)
+static void forget(void)
 {
-    (void)unused;
-    pthread_mutex_lock(&service.lock);
-    while (service.first != NULL && !service.stopped) {
-        struct entry *entry = service.first;
-        service.first = entry->next;
-        if (service.first == NULL)
-            service.last = &service.first;
-        pthread_mutex_unlock(&service.lock);
-
-        enum state state = perform(entry);
-        pthread_mutex_lock(&service.lock);
-        atomic_store(&dpu_record_of(entry->program)->state, state);
-        pthread_cond_broadcast(&service.changed);
-        pthread_mutex_unlock(&service.lock);
-
-        dpu_program_unref(entry->program);
-        free(entry);
-        pthread_mutex_lock(&service.lock);
-    }
-
-    service.works = false;
-    pthread_cond_broadcast(&service.changed);
-    pthread_mutex_unlock(&service.lock);
-    return NULL;
+    queue.first = NULL;
+    queue.last = &queue.first;
 }
 
-/* With the lock. Signals are for the program's own threads. */
-static bool start_thread(void)
+/* With the lock: the first of the queue. */
+static bool perform_next(void)
 {
-    sigset_t all, old;
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_SIZE);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    bool started = pthread_create(&thread, &attributes, work, NULL) == 0;
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return started;
+    struct entry *entry = queue.first;
+    if (entry == NULL)
+        return false;
+
+    queue.first = entry->next;
+    if (queue.first == NULL)
+        queue.last = &queue.first;
+    host_background_unlock();
+
+    enum state state = perform(entry);
+    host_background_lock();
+    atomic_store(&dpu_record_of(entry->program)->state, state);
+    host_background_unlock();
+
+    dpu_program_unref(entry->program);
+    free(entry);
+    host_background_lock();
+    return true;
 }
+
+static const struct host_background_jobs jobs = {perform_next, forget};
 
 /* --- what is to be done --- */
 
@@ -202,22 +124,13 @@ static bool start_thread(void)
 static void add(struct dpu_program *program, bool compiles, bool everything)
 {
     struct dpu_record *record = dpu_record_of(program);
-    struct entry *entry = service.stopped ? NULL : malloc(sizeof *entry);
+    struct entry *entry = host_background_start(&jobs) ? malloc(sizeof *entry) : NULL;
     if (entry == NULL)
         return;
 
     *entry = (struct entry){.program = program, .compiles = compiles, .everything = everything};
-    *service.last = entry;
-    service.last = &entry->next;
-    if (!service.works)
-        service.works = start_thread();
-    if (!service.works) {
-        service.first = NULL;
-        service.last = &service.first;
-        free(entry);
-        return;
-    }
-
+    *queue.last = entry;
+    queue.last = &entry->next;
     dpu_program_ref(program);
     record->attempts += compiles;
     atomic_store(&record->state, QUEUED);
@@ -279,10 +192,9 @@ void dpu_translate_poll(struct dpu_machine *m, bool at_once)
     if (state == QUEUED || state == FAILED)
         return;
 
-    pthread_once(&service.once, set_up);
-    pthread_mutex_lock(&service.lock);
+    host_background_lock();
     consider(program, record, at_once);
-    pthread_mutex_unlock(&service.lock);
+    host_background_unlock();
 }
 
 bool dpu_translate_wait(struct dpu_machine *m, int64_t deadline)
@@ -297,18 +209,17 @@ bool dpu_translate_wait(struct dpu_machine *m, int64_t deadline)
     if (record == NULL)
         return false;
 
-    pthread_once(&service.once, set_up);
-    pthread_mutex_lock(&service.lock);
+    host_background_lock();
     for (;;) {
         enum state state = (enum state)atomic_load(&record->state);
         if (state == NEW || state == ABSENT)
             consider(program, record, true);
         state = (enum state)atomic_load(&record->state);
-        if (state != QUEUED || !wait_until(deadline))
+        if (state != QUEUED || !host_background_wait(deadline))
             break;
     }
 
-    pthread_mutex_unlock(&service.lock);
+    host_background_unlock();
     return dpu_translate_is_ready(m);
 }
 
@@ -325,8 +236,7 @@ bool dpu_translate_is_used(const struct dpu_machine *m)
 
 void dpu_translate_get_totals(struct dpu_translate_totals *totals)
 {
-    pthread_once(&service.once, set_up);
-    pthread_mutex_lock(&service.lock);
-    *totals = service.totals;
-    pthread_mutex_unlock(&service.lock);
+    host_background_lock();
+    *totals = queue.totals;
+    host_background_unlock();
 }

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* translate.c: which code is translated, and the thread that does it. */
+/* translate.c: code that is translated, and its units. */
 #include "veo/translate/translate.h"
 
 #include "common/clock.h"
+#include "hostcode/background.h"
 #include "hostcode/build.h"
-#include "hostcode/unseen_process.h"
 #include "veo/machine/executors.h"
 #include "veo/translate/block.h"
 #include "veo/translate/elements.h"
 #include "veo/translate/generated_code.h"
 #include "veo/translate/plan.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Samples of interpreted code in a page before what runs there is translated. */
 #define SAMPLES 512
@@ -25,9 +21,6 @@
 #define SHORT_PERIOD 64
 /* Units of a process, each with an open file: more do not make it faster. */
 #define UNITS_MOST 256
-#define STACK_SIZE ((size_t)1 << 20)
-/* Time that exit() waits for a thread that is about to end. */
-#define EXIT_LIMIT (2 * CLOCK_SECOND)
 
 enum state { QUEUED, READY, FAILED };
 
@@ -44,70 +37,15 @@ struct unit {
     struct unit *next;
 };
 
+/* Guarded by the lock of background.h. */
 static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    pthread_once_t once;
     struct unit *units; /* the newest first; none goes away, as cores may have it */
     uint32_t count;
     _Atomic uint64_t ready; /* units that became ready */
-    bool works, stopped, hopeless;
+    bool hopeless;
     enum ve_engine engine;
     struct ve_translate_totals totals;
-} service = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
-
-/* In a forked child, whose parent had the thread: what it had not finished stays interpreted. */
-static void start_anew(void)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&service.changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&service.lock, NULL);
-    for (struct unit *unit = service.units; unit != NULL; unit = unit->next)
-        if (unit->state == QUEUED)
-            unit->state = FAILED;
-    service.works = false;
-    host_unseen_forget();
-    host_build_forget();
-}
-
-static void set_up(void)
-{
-    start_anew();
-    pthread_atfork(NULL, NULL, start_anew);
-}
-
-/* With the lock. False after the deadline. */
-static bool wait_until(int64_t deadline)
-{
-    const struct timespec until = {
-        .tv_sec = (time_t)(deadline / CLOCK_SECOND),
-        .tv_nsec = (long)(deadline % CLOCK_SECOND),
-    };
-    return pthread_cond_timedwait(&service.changed, &service.lock, &until) != ETIMEDOUT;
-}
-
-/* Nothing is compiled for a process that ends. */
-__attribute__((destructor)) static void stop(void)
-{
-    pthread_once(&service.once, set_up);
-    pthread_mutex_lock(&service.lock);
-    service.stopped = true;
-    bool works = service.works;
-    pthread_mutex_unlock(&service.lock);
-    if (!works)
-        return;
-
-    host_unseen_stop();
-    int64_t deadline = clock_deadline(EXIT_LIMIT);
-    pthread_mutex_lock(&service.lock);
-    while (service.works && wait_until(deadline))
-        continue;
-    pthread_mutex_unlock(&service.lock);
-    host_build_clean_up();
-}
+} service;
 
 /* --- the thread --- */
 
@@ -156,9 +94,9 @@ static bool build(struct unit *unit, struct ve_translate_totals *figures)
     struct source source;
     struct host_build_figures made = {0};
     if (!host_compiler_find(&compiler, VE_COMPILER_VARIABLE)) {
-        pthread_mutex_lock(&service.lock);
+        host_background_lock();
         service.hopeless = true;
-        pthread_mutex_unlock(&service.lock);
+        host_background_unlock();
         return false;
     }
 
@@ -199,51 +137,40 @@ static struct unit *next_unit(void)
     return found;
 }
 
-static void *work(void *unused)
+/* In a forked child: a unit that waits stays interpreted. */
+static void forget(void)
 {
-    (void)unused;
-    pthread_mutex_lock(&service.lock);
-    for (struct unit *unit; !service.stopped && (unit = next_unit()) != NULL;) {
-        struct ve_translate_totals figures = {0};
-        pthread_mutex_unlock(&service.lock);
-        bool done = build(unit, &figures);
-        pthread_mutex_lock(&service.lock);
-
-        service.totals.compiled += figures.compiled;
-        service.totals.loaded += figures.loaded;
-        service.totals.failed += !done;
-        service.totals.compile_ns += figures.compile_ns;
-        service.totals.source_bytes += figures.source_bytes;
-        free(unit->plan);
-        unit->plan = NULL;
-        unit->state = done ? READY : FAILED;
-        if (done)
-            unit->number = atomic_fetch_add(&service.ready, 1) + 1;
-        pthread_cond_broadcast(&service.changed);
-    }
-
-    service.works = false;
-    pthread_cond_broadcast(&service.changed);
-    pthread_mutex_unlock(&service.lock);
-    return NULL;
+    for (struct unit *unit = service.units; unit != NULL; unit = unit->next)
+        if (unit->state == QUEUED)
+            unit->state = FAILED;
 }
 
-/* With the lock. Signals are for the program's own threads. */
-static bool start_thread(void)
+/* With the lock: the oldest unit that waits. */
+static bool perform_next(void)
 {
-    sigset_t all, old;
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_SIZE);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    bool started = pthread_create(&thread, &attributes, work, NULL) == 0;
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return started;
+    struct unit *unit = next_unit();
+    if (unit == NULL)
+        return false;
+
+    struct ve_translate_totals figures = {0};
+    host_background_unlock();
+    bool done = build(unit, &figures);
+    host_background_lock();
+
+    service.totals.compiled += figures.compiled;
+    service.totals.loaded += figures.loaded;
+    service.totals.failed += !done;
+    service.totals.compile_ns += figures.compile_ns;
+    service.totals.source_bytes += figures.source_bytes;
+    free(unit->plan);
+    unit->plan = NULL;
+    unit->state = done ? READY : FAILED;
+    if (done)
+        unit->number = atomic_fetch_add(&service.ready, 1) + 1;
+    return true;
 }
+
+static const struct host_background_jobs jobs = {perform_next, forget};
 
 /* --- cores --- */
 
@@ -311,7 +238,7 @@ static struct unit *make_unit(struct ve_plan *plan, uint64_t start, uint64_t cha
 /* With the lock. NULL if nothing is translated there. */
 static struct unit *add_unit(const struct ve_core *core, uint64_t start)
 {
-    struct ve_plan *plan = service.stopped || service.hopeless ? NULL : malloc(sizeof *plan);
+    struct ve_plan *plan = service.hopeless ? NULL : malloc(sizeof *plan);
     if (plan == NULL)
         return NULL;
 
@@ -329,9 +256,7 @@ static struct unit *add_unit(const struct ve_core *core, uint64_t start)
     unit->next = service.units;
     service.units = unit;
     service.count++;
-    if (!service.works)
-        service.works = start_thread();
-    if (!service.works)
+    if (!host_background_start(&jobs))
         unit->state = FAILED;
     return unit;
 }
@@ -363,21 +288,21 @@ static void sample(struct ve_code *code, const struct ve_decoded *decoded)
     if ((!wants && code->seen == atomic_load(&service.ready)) || !ve_code_is_current(code))
         return;
 
-    pthread_mutex_lock(&service.lock);
+    host_background_lock();
     if (wants) {
         struct unit *unit = find_unit(decoded->address, code->changes);
         if (unit == NULL)
             unit = add_unit(ve_core_current, decoded->address);
-        while (at_once && unit != NULL && unit->state == QUEUED && service.works)
-            pthread_cond_wait(&service.changed, &service.lock);
+        while (at_once && unit != NULL && unit->state == QUEUED &&
+               host_background_wait(CLOCK_NEVER))
+            continue;
     }
     install(code);
-    pthread_mutex_unlock(&service.lock);
+    host_background_unlock();
 }
 
 void ve_translate_use(enum ve_engine engine)
 {
-    pthread_once(&service.once, set_up);
     service.engine = engine;
     ve_code_period = engine == VE_ENGINE_TRANSLATED ? SHORT_PERIOD : PERIOD;
     ve_code_sample = engine != VE_ENGINE_INTERPRETER ? sample : NULL;
@@ -385,8 +310,7 @@ void ve_translate_use(enum ve_engine engine)
 
 void ve_translate_get_totals(struct ve_translate_totals *totals)
 {
-    pthread_once(&service.once, set_up);
-    pthread_mutex_lock(&service.lock);
+    host_background_lock();
     *totals = service.totals;
-    pthread_mutex_unlock(&service.lock);
+    host_background_unlock();
 }
