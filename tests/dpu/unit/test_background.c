@@ -20,6 +20,7 @@ enum { THREADS = 4, JOBS = 200 };
 
 static const char *const sleeps[] = {"/bin/sh", "-c", "sleep 1000", NULL};
 static int waiting, done, forgotten; /* with the lock */
+static int free_until;               /* so many are done whether held or not */
 static _Atomic int working, held;
 static bool sleeping;
 
@@ -31,7 +32,7 @@ static bool perform(void)
     waiting--;
     host_background_unlock();
     CHECK(atomic_fetch_add(&working, 1) == 0);
-    while (held)
+    while (held && done >= free_until)
         usleep(100);
     if (sleeping)
         CHECK(!host_unseen_run(sleeps, 0, 60 * CLOCK_SECOND));
@@ -104,6 +105,24 @@ static void test_wait_has_a_deadline(void)
     held = 0;
     wait_for_end();
     CHECK(done == before + 1);
+    host_background_unlock();
+}
+
+static void test_wait_ends_with_each_job(void)
+{
+    host_background_lock();
+    int before = done;
+    free_until = done + 1;
+    held = 1;
+    add();
+    add();
+    int64_t deadline = clock_deadline(20 * CLOCK_SECOND);
+    while (done == before)
+        CHECK(host_background_wait(deadline));
+    CHECK(done == before + 1);
+
+    held = 0;
+    wait_for_end();
     host_background_unlock();
 }
 
@@ -188,6 +207,7 @@ int main(void)
     test_process_that_ends(); /* forks before there is a thread */
     test_each_job_is_done_once();
     test_wait_has_a_deadline();
+    test_wait_ends_with_each_job();
     test_forked_child_starts_its_own();
     return 0;
 }
