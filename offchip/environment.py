@@ -102,6 +102,7 @@ VARIABLES = (
         " take; see [time](../veo_time.md)",
     ),
     Variable("VEO_SOFT_MODEL", "veo", "the Vector Engine whose time that is"),
+    Variable("VEO_SOFT_SYSFS", "veo", "what `ve-sysfs` shows programs as `/sys/class/ve`"),
     Variable(
         "VEORUN_TRACE",
         "veo",
@@ -180,6 +181,7 @@ VARIABLES = (
     ),
     Variable("PATH", "offchip", "searched for compilers and UPMEM's tools"),
     Variable("HOME", "offchip", "the user's folder, where the XDG variables name none"),
+    Variable("LD_PRELOAD", "offchip", "`ve-sysfs` adds a library to it"),
     Variable("LD_LIBRARY_PATH", "offchip", "searched for the vendors' libraries"),
 )
 

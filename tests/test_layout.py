@@ -38,6 +38,7 @@ LAYERS: dict[str, str] = {
     "csrc/veo/alias": "csrc/dispatch include/veo",
     "csrc/veo/package": "include/veo csrc/common",
     "csrc/veo/sysve": "include/veo",
+    "csrc/veo/sysfs": "",
     "csrc/veo/link": "",
     "csrc/veo/dump": "csrc/common csrc/formats csrc/veo/isa csrc/veo/link",
     "csrc/veo/time": "csrc/veo/isa csrc/veo/machine",

@@ -25,7 +25,7 @@ struct variable {
 #define AS_CHOICE(name, words) {#name, CHOICE, 0, 0, 0, words},
 #define AS_NAME(name) {#name, NAME, 0, 0, 0, ""},
 static const struct variable variables[] = {
-    VEOLIB_VARIABLES(AS_NUMBER, AS_SIZE, AS_CHOICE, AS_NAME, AS_NAME)};
+    VEOLIB_VARIABLES(AS_NUMBER, AS_SIZE, AS_CHOICE, AS_NAME, AS_NAME, AS_NAME)};
 
 const char *veolib_env_text(const char *name)
 {

@@ -5,12 +5,12 @@
  *
  * NUMBER(name, least, most, default), SIZE(name, default): bytes, 0 stands for what the machine
  * has; CHOICE(name, words): with "|" between them, of which the first is the default;
- * FILE(name): the worker opens it; COMMAND(name): the worker runs it.
+ * FILE(name): the worker opens it; COMMAND(name): the worker runs it; FOLDER(name).
  */
 #ifndef VEOLIB_VARIABLES_H
 #define VEOLIB_VARIABLES_H
 
-#define VEOLIB_VARIABLES(NUMBER, SIZE, CHOICE, FILE, COMMAND) \
+#define VEOLIB_VARIABLES(NUMBER, SIZE, CHOICE, FILE, COMMAND, FOLDER) \
     NUMBER(VEO_SOFT_NODES, 1, 1024, 1) \
     CHOICE(VEO_SOFT_ARCH, "1|3") \
     SIZE(VEO_SOFT_MEMORY, 0) \
@@ -20,6 +20,7 @@
     COMMAND(VEO_SOFT_CC) \
     CHOICE(VEO_SOFT_MODEL, "VE10B|VE20B") \
     FILE(VEO_SOFT_REPORT) \
+    FOLDER(VEO_SOFT_SYSFS) \
     CHOICE(VEO_DEBUG, "|console|xterm") \
     CHOICE(VEORUN_UNDEFINED, "|call") \
     NUMBER(VE_CORE_NUMBER, 0, 1048576, 0)
