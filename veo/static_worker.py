@@ -29,6 +29,7 @@ from pathlib import Path
 from offchip.outputs import make_executable, written_file
 from veo.compilers import Toolchain, VeoBuildError, run_compiler
 from veo.ve_clang import find_libraries, is_ve_file, write_library
+from veo.ve_libcxx import libcxx_objects
 
 __all__ = [
     "Symbols",
@@ -145,7 +146,8 @@ def _write_ve_program(out: str | Path, words: Sequence[str]) -> None:
     files = [word.removeprefix("-Wl,") for word in words]
     files = [name for name in files if not name.startswith("-") and Path(name).is_file()]
     try:
-        write_library(out, [*files, *find_libraries(words)], whole=True)
+        files += find_libraries(words)
+        write_library(out, [*files, *libcxx_objects(files)], whole=True)
     except ValueError as error:
         raise VeoBuildError(f"host code and Vector Engine code do not mix: {error}") from error
     make_executable(out)

@@ -18,11 +18,13 @@ from offchip.outputs import written_file
 
 __all__ = [
     "OLD_C",
+    "archive_members",
     "clang_command",
     "clang_flags",
     "find_libraries",
     "is_available",
     "is_ve_file",
+    "wheel_folder",
     "write_library",
 ]
 
@@ -67,6 +69,14 @@ def is_available() -> bool:
     return importlib.util.find_spec("ziglang") is not None
 
 
+def wheel_folder() -> Path:
+    """Return the folder of the ziglang wheel with headers and sources."""
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("the ziglang wheel is not installed")
+    return Path(spec.origin).parent / "lib"
+
+
 def clang_command(language: str) -> list[str]:
     """Return the command that compiles C or C++ for the VE, with its headers.
 
@@ -74,10 +84,7 @@ def clang_command(language: str) -> list[str]:
     ----------
     language : {"C", "C++"}
     """
-    spec = importlib.util.find_spec("ziglang")
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("the ziglang wheel is not installed")
-    headers = Path(spec.origin).parent / "lib"
+    headers = wheel_folder()
     folders = [*(["libcxx/include"] if language == "C++" else []), *_INCLUDE]
     # -P: modules in its folder are not the ones that it imports.
     command = [sys.executable, "-P", str(_CLANG), _TARGET, "-nostdinc", *_WIDE]
@@ -117,7 +124,7 @@ def find_libraries(words: Sequence[str]) -> list[str]:
 def is_ve_file(path: str | Path) -> bool:
     """Say whether a file is an object or program for the VE, or an archive with such objects."""
     data = Path(path).read_bytes()
-    return _is_ve(data) or any(_is_ve(member) for _, member in _members(data))
+    return _is_ve(data) or any(_is_ve(member) for _, member in archive_members(data))
 
 
 def write_library(out: str | Path, inputs: Iterable[str | Path], *, whole: bool = False) -> None:
@@ -142,7 +149,9 @@ def write_library(out: str | Path, inputs: Iterable[str | Path], *, whole: bool 
         if not _is_ve(data) and not data.startswith(_MAGIC):
             raise ValueError(f"{name} is no object or archive for the Vector Engine")
     if whole:
-        members = [inner for name, data in members for inner in _members(data) or [(name, data)]]
+        members = [
+            inner for name, data in members for inner in archive_members(data) or [(name, data)]
+        ]
     with written_file(out) as path, open(path, "wb") as archive:
         archive.write(_MAGIC)
         for name, data in members:
@@ -162,7 +171,7 @@ def _is_ve_archive(path: Path) -> bool:
     return data.startswith(_MAGIC) and (at < 0 or _is_ve(data[at:]))
 
 
-def _members(data: bytes) -> list[tuple[str, bytes]]:
+def archive_members(data: bytes) -> list[tuple[str, bytes]]:
     """List the names and contents of an archive's files, without its tables."""
     members = []
     names = b""

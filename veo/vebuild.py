@@ -28,6 +28,7 @@ from veo.compilers import (
     select_toolchain,
 )
 from veo.ve_clang import find_libraries, write_library
+from veo.ve_libcxx import libcxx_objects
 
 __all__ = [
     "COMPILER",
@@ -418,7 +419,8 @@ class VeBuild:
     ) -> None:
         language = self._link_language()
         if self.toolchain.by_clang:
-            write_library(out, [*(o.path for o in objects), *find_libraries(libs)])
+            inputs = [*(o.path for o in objects), *find_libraries(libs)]
+            write_library(out, [*inputs, *libcxx_objects(inputs)])
             return
         run_compiler(
             [

@@ -16,6 +16,7 @@ from pathlib import Path
 from offchip.outputs import make_executable
 from veo.compilers import TARGET_VARIABLE, Toolchain, VeoBuildError, run_compiler
 from veo.ve_clang import find_libraries, is_available, write_library
+from veo.ve_libcxx import libcxx_objects
 
 __all__ = ["main", "takes_ve"]
 
@@ -103,5 +104,6 @@ def _link(command: Sequence[str], words: list[str], language: str) -> None:
             made = str(Path(folder) / f"{number}-{Path(file).stem}.o")
             print(run_compiler([*command, *flags, "-c", file, "-o", made]), end="")
             inputs.append(made)
-        write_library(out, [*inputs, *find_libraries(words)])
+        inputs += find_libraries(words)
+        write_library(out, [*inputs, *libcxx_objects(inputs)])
     make_executable(out)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "veo/run/float_registers.h"
 #include "veo/run/special.h"
@@ -195,4 +196,10 @@ bool verun_strtold(struct ve_core *core)
 {
     return return_quad(
         core, strtold((const char *)(uintptr_t)core->s[0], (char **)(uintptr_t)core->s[1]));
+}
+
+bool verun_wcstold(struct ve_core *core)
+{
+    return return_quad(
+        core, wcstold((const wchar_t *)(uintptr_t)core->s[0], (wchar_t **)(uintptr_t)core->s[1]));
 }

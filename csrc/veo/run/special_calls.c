@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that call VE code, or go on elsewhere in it. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,16 @@
 static void *pointer(uint64_t address)
 {
     return (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr)
+}
+
+/* As POSIX has it; glibc's function of that name returns a pointer. */
+bool verun_strerror_r(struct ve_core *core)
+{
+    char text[128];
+    const char *message = strerror_r((int)core->s[0], text, sizeof text);
+    int length = snprintf(pointer(core->s[1]), core->s[2], "%s", message);
+    core->s[0] = (uint64_t)length < core->s[2] ? 0 : ERANGE;
+    return true;
 }
 
 /* --- comparing --- */

@@ -30,6 +30,12 @@ bool verun_new(struct ve_core *core)
     return return_block(core, malloc(core->s[0] != 0 ? core->s[0] : 1));
 }
 
+bool verun_new_nothrow(struct ve_core *core)
+{
+    core->s[0] = (uint64_t)(uintptr_t)malloc(core->s[0] != 0 ? core->s[0] : 1);
+    return true;
+}
+
 /* size, alignment */
 bool verun_new_aligned(struct ve_core *core)
 {

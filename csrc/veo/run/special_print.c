@@ -248,6 +248,25 @@ bool verun_snprintf(struct ve_core *core)
                                      variable_arguments(core, 3)));
 }
 
+/* Formats in bytes, which are then widened. A text that does not fit is an error. */
+bool verun_swprintf(struct ve_core *core)
+{
+    const wchar_t *wide = pointer(core->s[2]);
+    size_t size = wcslen(wide) * MB_CUR_MAX + 1;
+    char *format = malloc(size), *text = NULL;
+    int written = -1;
+    if (format != NULL && wcstombs(format, wide, size) != SIZE_MAX)
+        text = print_to_memory(format, variable_arguments(core, 3), &written);
+
+    size_t count = text != NULL && written >= 0 ? mbstowcs(NULL, text, 0) : SIZE_MAX;
+    bool fits = count < core->s[1];
+    if (fits)
+        mbstowcs(pointer(core->s[0]), text, count + 1);
+    free(text);
+    free(format);
+    return return_int(core, fits ? (int)count : -1);
+}
+
 bool verun_vsnprintf(struct ve_core *core)
 {
     return return_int(core,
