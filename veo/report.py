@@ -23,7 +23,7 @@ class CallReport:
     Attributes
     ----------
     event : str
-        ``"call"``, or ``"total"`` for all calls of a process.
+        ``"call"``, or ``"total"`` for all code of a process.
     number : int
         Number of the call; of a total, how many calls there were.
     function : str

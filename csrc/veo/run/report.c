@@ -23,6 +23,7 @@ struct meter {
     struct ve_meter time;
     void (*observe)(struct ve_core *core, const struct ve_instruction *instruction,
                     uint64_t address); /* who looked before; NULL: nobody */
+    bool in_call;                      /* between verun_report_begin() and verun_report_end() */
 };
 
 static FILE *file;
@@ -136,14 +137,31 @@ void verun_report_attach(struct ve_core *core)
 
 void verun_report_detach(void)
 {
+    verun_report_settle(); /* what pthread_exit() has ended */
     free(mine);
     mine = NULL;
 }
 
+static void add_to_total(const struct ve_counters *counters)
+{
+    total.cycles += counters->cycles;
+    total.vector_cycles += counters->vector_cycles;
+    total.instructions += counters->instructions;
+    total.vectors += counters->vectors;
+    total.elements += counters->elements;
+    total.load_elements += counters->load_elements;
+    total.fma_elements += counters->fma_elements;
+    total.flops += counters->flops;
+    for (unsigned length = 0; length <= VE_VECTOR_LENGTH; length++)
+        total.lengths[length] += counters->lengths[length];
+}
+
 void verun_report_begin(void)
 {
-    if (mine != NULL)
-        ve_meter_start(&mine->time, model);
+    if (mine == NULL)
+        return;
+    mine->in_call = true;
+    ve_meter_start(&mine->time, model);
 }
 
 void verun_report_end(const char *function)
@@ -152,17 +170,21 @@ void verun_report_end(const char *function)
         return;
 
     const struct ve_counters counters = ve_meter_read(&mine->time);
+    mine->in_call = false;
     pthread_mutex_lock(&lock);
-    total.cycles += counters.cycles;
-    total.vector_cycles += counters.vector_cycles;
-    total.instructions += counters.instructions;
-    total.vectors += counters.vectors;
-    total.elements += counters.elements;
-    total.load_elements += counters.load_elements;
-    total.fma_elements += counters.fma_elements;
-    total.flops += counters.flops;
-    for (unsigned length = 0; length <= VE_VECTOR_LENGTH; length++)
-        total.lengths[length] += counters.lengths[length];
+    add_to_total(&counters);
     write_line("call", ++calls, function, &counters);
     pthread_mutex_unlock(&lock);
+}
+
+void verun_report_settle(void)
+{
+    if (mine == NULL || mine->in_call)
+        return;
+
+    const struct ve_counters counters = ve_meter_read(&mine->time);
+    pthread_mutex_lock(&lock);
+    add_to_total(&counters);
+    pthread_mutex_unlock(&lock);
+    ve_meter_start(&mine->time, model);
 }

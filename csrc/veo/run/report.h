@@ -24,4 +24,8 @@ void verun_report_detach(void);
 void verun_report_begin(void);
 void verun_report_end(const char *function);
 
+/* Adds to the total what this thread has executed outside of such calls, as threads of OpenMP and
+ * pthread do. */
+void verun_report_settle(void);
+
 #endif

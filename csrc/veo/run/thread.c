@@ -203,7 +203,8 @@ bool verun_call(struct verun_thread *thread, uint64_t function, const uint64_t *
     core->s[VE_S_CALLEE] = function;
     thread->depth++;
     bool done = ve_core_run(core, function);
-    thread->depth--;
+    if (--thread->depth == 0)
+        verun_report_settle();
     core->s[VE_S_STACK] = stack;
     *result = core->s[0];
     return done;

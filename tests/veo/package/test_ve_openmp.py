@@ -284,6 +284,34 @@ def test_cxx_tasks_and_reductions_of_classes(compile_ve: Callable[..., Path]) ->
     assert veorun(path).stdout == "45 46 47 3000 0\n"
 
 
+def test_teams_in_each_other_share_the_threads_that_there_may_be(
+    compile_ve: Callable[..., Path],
+) -> None:
+    """A thread and its teams have 256 threads at most, as openmp.h says."""
+    path = compile_ve("""
+        #include <omp.h>
+        #include <stdio.h>
+        int main(void)
+        {
+            int outer = 0, inner = 0, after = 0;
+            omp_set_max_active_levels(2);
+            #pragma omp parallel num_threads(250)
+            if (omp_get_thread_num() == 0) {
+                outer = omp_get_num_threads();
+                #pragma omp parallel num_threads(100)
+                #pragma omp master
+                inner = omp_get_num_threads();
+            }
+            #pragma omp parallel num_threads(1000)
+            #pragma omp master
+            after = omp_get_num_threads();
+            printf("%d %d %d\\n", outer, inner, after);
+        }
+    """)
+    done = veorun(path)
+    assert (done.stdout, done.stderr) == ("250 7 256\n", "")
+
+
 def test_what_is_missing_is_named(compile_ve: Callable[..., Path]) -> None:
     path = compile_ve("""
         typedef unsigned long omp_event_handle_t;

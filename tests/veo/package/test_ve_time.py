@@ -116,6 +116,53 @@ def test_program_has_a_report_as_well(report, kernels):
     assert [call.function for call in read_report(report)] == ["main", ""]
 
 
+THREADS = """
+#include <pthread.h>
+#include <string.h>
+static void count(long n) { volatile long x = 0; while (n-- > 0) x++; }
+static void *work(void *how)
+{
+    count(1000);
+    if (strcmp(how, "exit") == 0)
+        pthread_exit(0);
+    return how;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    if (argc == 1)
+        return 0;
+    if (strcmp(argv[1], "omp") == 0) {
+        #pragma omp parallel num_threads(3)
+        count(1000);
+        return 0;
+    }
+    return pthread_create(&thread, 0, work, argv[1]) || pthread_join(thread, 0);
+}
+"""
+
+
+def test_total_has_the_code_of_threads(report, tmp_path):
+    (tmp_path / "threads.c").write_text(THREADS)
+    target = tmp_path / "threads.o"
+    command = [*clang_command("C"), "-O1", "-fopenmp", "-c", tmp_path / "threads.c", "-o", target]
+    subprocess.run(command, check=True)
+    veorun = Path(veo.__file__).parent / "bin" / "veorun"
+    for words in ([], ["omp"], ["exit"], ["return"]):
+        subprocess.run([veorun, target, *words], check=True)
+    calls = read_report(report)
+    others = [
+        total.instructions - call.instructions
+        for call, total in zip(calls[::2], calls[1::2], strict=True)
+    ]
+    # A thread of OpenMP executes what the caller does; two beside it here.
+    assert others[0] == 0
+    one = others[3]
+    assert one > 3000
+    assert others[1] == pytest.approx(2 * one, rel=0.05)
+    assert others[2] == pytest.approx(one, rel=0.05)
+
+
 def test_trace_and_report_may_be_asked_for_together(report, monkeypatch, make_proc, kernels):
     monkeypatch.setenv("VEORUN_TRACE", str(report) + ".trace")
     proc = make_proc()
