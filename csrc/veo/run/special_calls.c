@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that call VE code, or go on elsewhere in it. */
 #include <errno.h>
+#include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,14 @@ bool verun_strerror_r(struct ve_core *core)
     const char *message = strerror_r((int)core->s[0], text, sizeof text);
     int length = snprintf(pointer(core->s[1]), core->s[2], "%s", message);
     core->s[0] = (uint64_t)length < core->s[2] ? 0 : ERANGE;
+    return true;
+}
+
+/* musl's mask of all categories has bits that are none of the host's. */
+bool verun_newlocale(struct ve_core *core)
+{
+    int mask = (int)core->s[0] & LC_ALL_MASK;
+    core->s[0] = (uint64_t)(uintptr_t)newlocale(mask, pointer(core->s[1]), pointer(core->s[2]));
     return true;
 }
 

@@ -166,6 +166,30 @@ def test_threads_shared_pointers_and_casts(run: Run) -> None:
     assert (done.returncode, done.stdout) == (0, expected), done.stderr
 
 
+@pytest.mark.full
+def test_streams(run: Run) -> None:
+    done = run(
+        r"""
+        #include <iomanip>
+        #include <iostream>
+        #include <sstream>
+        int main()
+        {
+            std::cout << "hi " << 3 << " " << 2.5 << std::endl;
+            std::ostringstream out;
+            out << std::setw(5) << 7 << std::hex << 255;
+            std::istringstream in("4 5.5 x");
+            int a;
+            double b;
+            std::string c;
+            in >> a >> b >> c;
+            std::cout << out.str() << " " << a + b << c << "\n";
+        }
+        """
+    )
+    assert (done.returncode, done.stdout) == (0, "hi 3 2.5\n    7ff 9.5x\n"), done.stderr
+
+
 def test_what_is_missing_is_named(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
