@@ -60,7 +60,7 @@ cdef class ProgramSet(SetView):
         return self._load_memory(binary)
 
     cdef object _chip(self):
-        """Return the chip of the set's profile, which programs are built for; None for real DPUs."""
+        """Return the chip that programs are built for, the profile's; None for real DPUs."""
         cdef dpu_description_t found = NULL
         cdef SetHandle handle
         self.enter("dpu_load")
