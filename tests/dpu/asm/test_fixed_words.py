@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Words that are written down: encoder and decoder read one table, and would err alike.
 
-In ``fixed_words.txt`` each operand has distinct values that are not 0, in each layout of operands.
+In ``fixed_words.txt`` each operand has distinct values that are not 0, in each layout of operands;
+``forms.txt`` has what else a form is.
 """
 
 from __future__ import annotations
@@ -52,6 +53,18 @@ def test_each_place_of_an_operand_has_words() -> None:
     assert len(forms) == len(FORMS_BY_NAME)
     known = set(re.findall(r"^FIELD\((\w+)", (ISA / "fields.def").read_text(), re.M))
     assert known - {field for row in ROWS for field in forms[row[1]]} == set()
+
+
+def test_each_form_is_what_is_written_down() -> None:
+    destinations = ["none", "discard", "r32", "d64s", "d64u", "d64"]
+    found = {
+        f"{form.name} {form.mask:012x} {form.match:012x} {form.canon:012x} "
+        f"{destinations[form.destination]} {['-', 'z', 'zc'][form.flags]} "
+        f"{'yes' if form.documented else 'no'}"
+        for form in FORMS_BY_NAME.values()
+    }
+    lines = (HERE / "forms.txt").read_text().splitlines()
+    assert found ^ {line for line in lines if not line.startswith("#")} == set()
 
 
 def test_conditions_have_their_codes() -> None:
