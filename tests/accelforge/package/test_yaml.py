@@ -170,6 +170,14 @@ def test_deep_nesting_is_an_error(read):
 # --- templates ----------------------------------------------------------------------------------
 
 
+def test_templates_may_make_just_the_text_that_is_allowed(read, monkeypatch):
+    monkeypatch.setattr("accelforge.yaml.templates.MAX_TEXT", 8)
+    text = "a: {{ '%s' }}"
+    assert read(text % "12345") == {"a": 12345}
+    with pytest.raises(EvaluationError, match="templates produce more than"):
+        read(text % "123456")
+
+
 def test_templates(read):
     text = (
         "{% set N = N | default(2) %}\nl:\n{% for i in range(N) %}\n- {{i}} * {{SIZE}}\n"

@@ -203,3 +203,14 @@ def test_traffic_counts_what_goes_over_links(make_groups, in_threads):
     assert [one["reduce"] for one in answers] == [(1, 24, 0), (1, 24, 24), (1, 0, 24)]
     for name in ("all_reduce", "broadcast", "reduce"):
         assert sum(one[name][1] for one in answers) == sum(one[name][2] for one in answers)
+
+
+def test_a_closed_lane_takes_no_operation() -> None:
+    pytest.importorskip("torch")
+    from accl.torch.work import Lane
+
+    lane = Lane("closed")
+    lane.close(lambda: None)
+    for take in (lane.start, lane.run):
+        with pytest.raises(ACCLClosedError, match="barrier: the process group was shut down"):
+            take("barrier", lambda: None, [])
