@@ -28,6 +28,7 @@ import numpy as np
 from dpu.asm import AsmError
 from dpu.errors import DpuError
 from dpu.toolchain import ToolchainError
+from offchip.lazy import need
 from offchip.store import Store, StoreError
 from offchip.waiting_line import Waiting
 
@@ -196,13 +197,7 @@ class Study:
         if name not in self.figures:
             raise ValueError(f"figures are {', '.join(self.figures)}, not {figure!r}")
         if ax is None:
-            try:
-                from matplotlib import pyplot
-            except ImportError as error:
-                raise ImportError(
-                    "a plot needs matplotlib: pip install 'offchip[plot]'", name="matplotlib"
-                ) from error
-            _, ax = pyplot.subplots()
+            _, ax = need("matplotlib.pyplot", "A plot", "plot").subplots()
         first, *others = self.keys
         for values in itertools.product(*(self.keys[key] for key in others)):
             chosen = dict(zip(others, values, strict=True))

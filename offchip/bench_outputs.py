@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from offchip.bench_page import check_page, write_page
+from offchip.lazy import need
 from offchip.measurements import Measurement, Missing, format_place
 
 __all__ = ["VERSION", "BenchmarkError", "Outputs", "as_document", "check_writable", "draw"]
@@ -44,12 +45,10 @@ def check_plot(path: Path) -> None:
         matplotlib is not installed, or knows no pictures with that ending.
     """
     try:
-        from matplotlib.backend_bases import FigureCanvasBase
+        backends = need("matplotlib.backend_bases", "A plot", "plot")
     except ImportError as error:
-        raise BenchmarkError(
-            "plots need matplotlib: install offchip[plot]; in a checkout: pip install '.[plot]'"
-        ) from error
-    known = sorted(FigureCanvasBase.get_supported_filetypes())
+        raise BenchmarkError(str(error)) from error
+    known = sorted(backends.FigureCanvasBase.get_supported_filetypes())
     if path.suffix[1:].lower() not in known:
         endings = ", ".join(f".{ending}" for ending in known)
         raise BenchmarkError(f"{path} cannot be drawn: its name must end in one of {endings}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accelforge.util.lazy import need
+from offchip.lazy import need
 
 __all__ = ["make_node"]
 

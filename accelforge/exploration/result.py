@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from accelforge.exploration.axes import changed
 from accelforge.exploration.objectives import unit_of
 from accelforge.exploration.pareto import pareto_front
-from accelforge.util.lazy import find, need
 from accelforge.util.tables import Sheet, html_of, text_of
 from accelforge.util.units import with_unit
+from offchip.lazy import find, need
 
 if TYPE_CHECKING:
     from accelforge.frontend.spec import Spec

@@ -11,8 +11,8 @@ from typing import Any
 
 from accelforge.fields import EvalableList, EvalableModel, Fixed, Items, Kind, field
 from accelforge.util.exceptions import EvaluationError, ValidationError
-from accelforge.util.lazy import need
 from accelforge.yaml.sections import Section
+from offchip.lazy import need
 
 __all__ = ["Config"]
 

@@ -21,7 +21,7 @@ from accelforge.frontend.variables import Variables
 from accelforge.frontend.workload import Workload
 from accelforge.util.budget import budget, unpaid
 from accelforge.util.exceptions import EvaluationError
-from accelforge.util.lazy import find, need
+from offchip.lazy import find, need
 
 if TYPE_CHECKING:
     import os

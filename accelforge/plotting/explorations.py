@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from accelforge.exploration.objectives import unit_of
 from accelforge.exploration.result import Exploration
 from accelforge.plotting.figures import clean, fit, make_axes
-from accelforge.util.lazy import need
 from accelforge.util.units import with_unit
+from offchip.lazy import need
 
 __all__ = ["plot_front", "plot_parallel_coordinates"]
 

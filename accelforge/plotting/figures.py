@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from accelforge.util.lazy import need
+from offchip.lazy import need
 
 __all__ = [
     "AXES_PER_ROW",

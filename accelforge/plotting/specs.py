@@ -17,7 +17,7 @@ from accelforge.plotting.figures import (
     make_axes,
     name_all,
 )
-from accelforge.util.lazy import need
+from offchip.lazy import need
 
 __all__ = ["plot_area"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any, NamedTuple
 
-from accelforge.util.lazy import need
 from accelforge.util.units import with_unit
+from offchip.lazy import need
 
 __all__ = ["Results", "Row"]
 
@@ -124,8 +124,7 @@ class Results(tuple[Row, ...]):
         if not rows:
             raise ValueError("nothing was measured; plot what accelforge.measure() returns")
         if ax is None:
-            pyplot = need("matplotlib.pyplot", "A plot", "plot")
-            _, ax = pyplot.subplots()
+            _, ax = need("matplotlib.pyplot", "A plot", "plot").subplots()
         times = [time for row in rows for time in (row.predicted, row.measured or 0.0)]
         limits = [min(times) / 2, max(times) * 2]
         for factor, style in ((1.0, "-"), (0.8, ":"), (1.2, ":")):

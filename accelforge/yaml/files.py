@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from accelforge.util.exceptions import Place, ValidationError
-from accelforge.util.lazy import need
 from accelforge.yaml.inclusions import Inclusions
 from accelforge.yaml.search import read_text
 from accelforge.yaml.sections import Section, Sequence, place_of
 from accelforge.yaml.substitution import substitute
+from offchip.lazy import need
 
 __all__ = ["read_file", "read_files"]
 

@@ -29,12 +29,12 @@ import accl
 import dpu
 import veo
 from accelforge import kernels
-from accelforge.util.lazy import need
 from accl.launch import run_together
 from dpu.compiler import Compiler
 from offchip.demo.plan import BYTES_PER_DPU, DPUS, RANKS, read_text
 from offchip.error_pages import format_error
 from offchip.errors import OffchipError
+from offchip.lazy import need
 from offchip.waiting_line import Waiting
 
 SOURCE = Path(__file__).with_name("huffman.c")

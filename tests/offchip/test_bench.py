@@ -200,7 +200,7 @@ def test_plots_that_cannot_be_drawn_are_refused_before(fake, monkeypatch, capsys
         pytest.importorskip("matplotlib.backend_bases")
     path = fake / "plot.nonsense"
     assert bench.main([], plot_path=path) == 2
-    problem = "plots need matplotlib: install" if module == "matplotlib" else "must end in one of"
+    problem = "A plot needs matplotlib, which" if module == "matplotlib" else "must end in one of"
     assert problem in capsys.readouterr().err
     assert not (fake / "ran").exists()
     assert not path.exists()

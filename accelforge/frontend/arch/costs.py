@@ -16,7 +16,7 @@ from accelforge.frontend.arch.model_failure import (
     warn_of_node,
 )
 from accelforge.util.exceptions import EvaluationError
-from accelforge.util.lazy import find
+from offchip.lazy import find
 
 if TYPE_CHECKING:
     from accelforge.frontend.arch.component import Component

@@ -13,7 +13,7 @@ from accelforge.drawing.trees import Tree, draw_trees
 from accelforge.frontend.mapping.holders import Reservation, TensorHolder
 from accelforge.frontend.mapping.loops import Loop
 from accelforge.frontend.mapping.tree import Nested, Split
-from accelforge.util.lazy import need
+from offchip.lazy import need
 
 if TYPE_CHECKING:
     from accelforge.frontend.mapping.mapping import Mapping

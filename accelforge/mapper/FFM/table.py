@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from accelforge.mapper.FFM.frame import Frame
 from accelforge.model.columns import SEPARATOR
-from accelforge.util.lazy import find
+from offchip.lazy import find
 
 __all__ = ["Table"]
 
