@@ -7,10 +7,13 @@ their objects are kept for the next one.
 
 from __future__ import annotations
 
+import atexit
+import functools
 import hashlib
 import importlib.metadata
 import os
 import re
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -88,7 +91,9 @@ def _offers(missing: set[bytes], taken: list[Path]) -> Iterator[Path]:
 def _cache_folder() -> Path:
     """Return the folder of the objects of this compiler, which is the user's own."""
     base = os.environ.get("XDG_CACHE_HOME", "")
-    caches = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    caches = Path(base) if os.path.isabs(base) else _home_caches()
+    if caches is None:
+        return _temporary_folder()
     text = f"{importlib.metadata.version('ziglang')} {_FLAGS} {clang_command('C++')}"
     key = hashlib.blake2b(text.encode(), digest_size=8)
     for file in (Path(__file__), Path(__file__).with_name("ve_structures.py")):
@@ -102,6 +107,23 @@ def _cache_folder() -> Path:
             " of your own"
         )
     return folder
+
+
+def _home_caches() -> Path | None:
+    """Return the folder of the user's caches; None for a user without a home."""
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    return home / ".cache" if home.is_absolute() else None
+
+
+@functools.cache
+def _temporary_folder() -> Path:
+    """Return a folder that lasts as long as the process, where nothing can be kept."""
+    folder = tempfile.mkdtemp(prefix="offchip-libcxx-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def _compile(name: str, out: Path) -> None:

@@ -239,3 +239,17 @@ def test_a_cache_of_others_is_refused(
     os.chmod(ve_libcxx._cache_folder(), 0o777)
     with pytest.raises(PermissionError, match="set XDG_CACHE_HOME to a folder of your own"):
         ve_libcxx._cache_folder()
+
+
+def test_a_user_without_a_home_has_a_folder_for_the_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(ve_libcxx.Path, "home", no_home)
+    folder = ve_libcxx._cache_folder()
+    assert folder.is_dir()
+    assert ve_libcxx._cache_folder() == folder
+    assert folder.stat().st_mode & 0o077 == 0
