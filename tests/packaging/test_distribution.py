@@ -28,7 +28,7 @@ pytestmark = pytest.mark.packaging
 EXECUTABLES = ["veo/bin/ve-objdump", "veo/bin/veorun", "offchip/bin/offchip-probe"]
 LIBRARIES = ["veo/lib/libveo.so.1", "veo/lib/libveorun.a", "dpu/lib/libdpu.so"]
 LIBRARIES += ["accl/lib/libaccl.so", "veo/lib/libveohmem.a", "veo/lib/libaveoVE.a"]
-LIBRARIES += ["veo/lib/libsysve.a"]
+LIBRARIES += ["veo/lib/libsysve.a", "veo/lib/libveosysfs.so"]
 LIBVEO_NAMES = [f"veo/lib/{name}" for name in ("libveo.so", "libveo.so.1.0.0", "libaveoVH.so")]
 LIBRARIES += LIBVEO_NAMES
 PACKAGES = ("offchip", "veo", "dpu", "accl", "accelforge")
@@ -116,7 +116,7 @@ def test_nothing_else_is_in_the_wheel(wheel):
         rf"{package}/(.*/)?[\w.-]+\.(py|pyi|pxd)|{package}/py\.typed"
         rf"|{package}/\w+\.cpython-[\w-]+\.so|offchip-[\d.]+\.dist-info/.*"
         r"|accl/include/(accl/\w+\.hpp|(xrt|experimental)/xrt_\w+\.h)"
-        r"|veo/include/ve_code/\w+\.h|dpu/include/dpu\w*(\.h|\.hpp)?|dpu/lib/libdpu(verbose|jni)?\.so\.20\d\d\.\d"
+        r"|veo/include/ve_code/(\w+\.h|bitset)|dpu/include/dpu\w*(\.h|\.hpp)?|dpu/lib/libdpu(verbose|jni)?\.so\.20\d\d\.\d"
         r"|dpu/lib/libdpu(verbose|jni)?\.so\.0\.0"
         r"|dpu/runtime/(include/)?\w+\.(c|h|inc)|dpu/runtime/include/c\+\+/[\w/]+\.h"
         r"|accelforge/examples/.*\.yaml"
