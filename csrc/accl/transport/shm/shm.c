@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "accl/base/fork.h"
 #include "accl/base/hash.h"
 #include "accl/transport/shm/attach.h"
 #include "accl/transport/shm/collective.h"
-#include "accl/transport/shm/generation.h"
 #include "accl/transport/shm/hello.h"
 #include "accl/transport/shm/lane_calls.h"
 #include "accl/transport/shm/lane_leave.h"
@@ -23,6 +23,57 @@
 #include "accl/transport/wait_note.h"
 #include "accl/transport/wake.h"
 #include "common/futex.h"
+#include "common/list.h"
+
+/* Generation of the device that a rank has open in a job: the first, the second, ...
+ *
+ * The counts are kept until the process ends, 24 bytes for each name of a job and rank: other ranks
+ * compare numbers, and may open their next device of that name at any time. A number that was
+ * forgotten would be given again, and its device would be refused, or taken for an earlier one. */
+struct generation {
+    struct list_node in_process;
+    uint64_t job;
+    uint32_t rank, used;
+};
+
+static struct list generations;
+
+static struct generation *find_generation(uint64_t job, uint32_t rank)
+{
+    for (struct list_node *at = generations.first; at != NULL; at = at->next) {
+        struct generation *g = LIST_ENTRY(at, struct generation, in_process);
+        if (g->job == job && g->rank == rank)
+            return g;
+    }
+
+    return NULL;
+}
+
+/* Number of devices that this process has had as RANK of JOB. Any thread. */
+static uint32_t generation_of(uint64_t job, uint32_t rank)
+{
+    acclib_fork_lock();
+    const struct generation *g = find_generation(job, rank);
+    uint32_t used = g != NULL ? g->used : 0;
+    acclib_fork_unlock();
+    return used;
+}
+
+/* It has one more. */
+static void count_generation(uint64_t job, uint32_t rank)
+{
+    acclib_fork_lock();
+    struct generation *g = find_generation(job, rank);
+    if (g == NULL && (g = calloc(1, sizeof *g)) != NULL) {
+        g->job = job;
+        g->rank = rank;
+        list_prepend(&generations, &g->in_process);
+    }
+
+    if (g != NULL)
+        g->used++;
+    acclib_fork_unlock();
+}
 
 /* The same on all ranks of a job: of its name and of the list of ranks. */
 static uint64_t hash_job(const accl_device *device)
@@ -92,7 +143,7 @@ static int shm_open_device(accl_device *device)
 
     *shm =
         (struct shm){.peers = peers, .job_hash = hash_job(device), .listener = -1, .stopper = -1};
-    shm->generation = acclib_generation_of(shm->job_hash, device->rank);
+    shm->generation = generation_of(shm->job_hash, device->rank);
     device->shm = shm;
     init_peers(device, rings);
     fill_header(device, rings);
@@ -100,7 +151,7 @@ static int shm_open_device(accl_device *device)
 
     int status = acclib_acceptor_start(device);
     if (status == ACCL_OK) {
-        acclib_generation_used(shm->job_hash, device->rank);
+        count_generation(shm->job_hash, device->rank);
     } else {
         device->header->magic = 0;
         acclib_heap_put(device->heap, rings);
