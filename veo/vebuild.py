@@ -419,7 +419,7 @@ class VeBuild:
     ) -> None:
         language = self._link_language()
         if self.toolchain.by_clang:
-            inputs = [*(o.path for o in objects), *find_libraries(libs)]
+            inputs: list[str | Path] = [*(o.path for o in objects), *find_libraries(libs)]
             write_library(out, [*inputs, *libcxx_objects(inputs)])
             return
         run_compiler(

@@ -31,9 +31,10 @@
 #define LANE_INLINE 4128      /* 4 KiB and more; a post has whole lines */
 #define LANE_MEMBERS 1024     /* RANKS_MAX */
 #define LANE_ARRAY UINT64_MAX /* in place of an offset: memory that other ranks cannot reach */
-#define LANE_AT (UINT64_C(1) << 63) /* in an offset: the rest is an address in the rank's process \
-                                     */
-#define LANE_NOTES 16               /* as many as a communicator has: CALL_NOTES */
+#define LANE_AT \
+    (UINT64_C(1) << 63) /* in an offset: the rest is an address in the rank's process \
+                         */
+#define LANE_NOTES 16   /* as many as a communicator has: CALL_NOTES */
 
 /* Messages: one ring per sender, in the receiver's file. */
 
