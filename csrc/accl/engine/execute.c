@@ -280,7 +280,9 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
     uint32_t result_address = c->operation == ACCL_BCAST ? 0 : 2;
     if (operation_is_collective(op->facts)) {
         op->source_is_array = (c->host_flags & ACCL_OP0_ARRAY) && !from_stream;
-        op->result_is_array = (c->host_flags & ACCL_RES_ARRAY) && !to_stream;
+        /* A broadcast has one operand. */
+        uint32_t result_flag = c->operation == ACCL_BCAST ? ACCL_OP0_ARRAY : ACCL_RES_ARRAY;
+        op->result_is_array = (c->host_flags & result_flag) && !to_stream;
     }
     if (scratch[0])
         op->source = device->heap->base + scratch[0];

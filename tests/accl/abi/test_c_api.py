@@ -212,3 +212,12 @@ def test_null_is_refused_where_something_is_needed(programs: Programs) -> None:
 
 def test_error_tables_are_complete(programs: Programs) -> None:
     programs.run("texts", "asan")
+
+
+# More than four ranks reduce arrays by way of their buffers.
+@pytest.mark.parametrize(
+    ("ranks", "sanitizer", "setting"),
+    [("2", "asan", "auto"), ("2", "tsan", "never"), ("3", "asan", "never"), ("5", "asan", "never")],
+)
+def test_arrays_of_the_caller(programs: Programs, ranks: str, sanitizer: str, setting: str) -> None:
+    programs.run("arrays", sanitizer, ranks, setting)
