@@ -59,6 +59,7 @@ SHOWN_ELSEWHERE = {
     "veo.cli.nec_folder": "veo-env",
     "veo.cli.nec_compiler": "veo-env",
     "veo.cli.mk_veorun": "veo-env",
+    "veo.cli.ve_sysfs": "ve-sysfs",
     **{f"{name}.pkg_config": "dpu-pkg-config" for name in ("dpu.cli", "veo.cli", "accl")},
     "dpu.cli.upmem_home": "dpu-env",
     "dpu.cli.profiling": "dpu-profiling",
