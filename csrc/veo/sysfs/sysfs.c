@@ -247,7 +247,7 @@ struct udev_device *udev_device_unref(struct udev_device *device);
 const char *udev_device_get_syspath(struct udev_device *device);
 
 /* A device is the address of its path here, which is never freed. */
-static char paths[NODES][sizeof CLASS + 8];
+static char paths[NODES][sizeof CLASS + 16];
 static pthread_once_t paths_once = PTHREAD_ONCE_INIT;
 
 static void name_paths(void)
