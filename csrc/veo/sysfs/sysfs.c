@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -154,6 +155,20 @@ EXPORT int access(const char *path, int mode)
         return 0;
     return NEXT(access)(real_path(path, buffer), mode);
 }
+
+/* What `ls -l` asks of files for their access lists. */
+#define ATTRIBUTE(name) \
+    EXPORT ssize_t name(const char *path, const char *attribute, void *value, size_t size) \
+    { \
+        char buffer[PATH_MAX]; \
+        if (node_of(path) < 0) \
+            return NEXT(name)(real_path(path, buffer), attribute, value, size); \
+        errno = ENOTSUP; \
+        return -1; \
+    }
+
+ATTRIBUTE(getxattr)
+ATTRIBUTE(lgetxattr)
 
 /* --- lists of folders --- */
 

@@ -109,6 +109,12 @@ def test_files_of_a_folder_that_is_named_are_kept(run: Run, host: Path, tmp_path
     assert done.stdout.startswith("veslot0 /sys/class/ve/ve0 900\n"), done.stderr
 
 
+def test_files_are_listed_without_errors(run: Run) -> None:
+    done = run("ls", "-l", "/sys/class/ve/ve0", "/dev/veslot0")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert " clock_chip\n" in done.stdout and "4095, 0" in " ".join(done.stdout.split())
+
+
 def test_programs_end_as_without_it(run: Run) -> None:
     assert run("sh", "-c", "exit 7").returncode == 7
     done = run("/nowhere/program")
