@@ -46,8 +46,10 @@ def write_nodes(folder: Path) -> None:
     OSError
         The folder cannot be written.
     """
+    # It refuses variables with values that are not allowed, which are read again below.
+    nodes = veo.library_info("soft")["devices"]
     files = _files()
-    for node in veo.library_info("soft")["devices"]:
+    for node in nodes:
         for name, value in files.items():
             write_file(folder / f"ve{node}" / name, f"{value}\n")
 

@@ -128,8 +128,14 @@ def test_programs_end_as_without_it(run: Run) -> None:
 def test_what_is_not_allowed_is_refused(run: Run, tmp_path: Path) -> None:
     done = run()
     assert (done.returncode, "PROGRAM is missing" in done.stderr) == (2, True)
-    done = run("true", VEO_SOFT_NODES="none")
-    assert (done.returncode, "a whole number from 1 to 1024" in done.stderr) == (1, True)
+    for name, value, says in (
+        ("NODES", "none", "a whole number from 1 to 1024"),
+        ("MODEL", "VE40", "VEO_SOFT_MODEL='VE40' is not allowed"),
+        ("MEMORY", "12X", "VEO_SOFT_MEMORY='12X' is not allowed"),
+    ):
+        done = run("true", **{f"VEO_SOFT_{name}": value})
+        assert (done.returncode, says in done.stderr) == (1, True), done.stderr
+        assert done.stderr.count("\n") == 1
     (tmp_path / "file").write_text("")
     done = run("true", VEO_SOFT_SYSFS=str(tmp_path / "file"))
     assert (done.returncode, f"cannot write {tmp_path}/file" in done.stderr) == (1, True)
