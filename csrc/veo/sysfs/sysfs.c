@@ -156,7 +156,7 @@ EXPORT int access(const char *path, int mode)
     return NEXT(access)(real_path(path, buffer), mode);
 }
 
-/* What `ls -l` asks of files for their access lists. */
+/* Attributes of files: `ls -l` asks for their access lists. */
 #define ATTRIBUTE(name) \
     EXPORT ssize_t name(const char *path, const char *attribute, void *value, size_t size) \
     { \
