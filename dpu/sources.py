@@ -14,7 +14,7 @@ from typing import Any
 
 from dpu.asm.chips import sizes_of
 from dpu.errors import DpuError
-from dpu.toolchain.cache import digest, keep
+from offchip.code_cache import digest, keep
 
 __all__ = ["building"]
 

@@ -130,7 +130,8 @@ LAYERS: dict[str, str] = {
     "dpu/toolchain/frontend": "dpu/toolchain/base dpu/toolchain/ir dpu/asm dpu/elf",
     "dpu/toolchain/translate": "dpu/isa dpu/asm dpu/toolchain/base dpu/toolchain/ir",
     "dpu/toolchain/passes": "dpu/toolchain/ir",
-    "dpu/toolchain/link": "@dpu/toolchain/translate dpu/toolchain/passes dpu/asm dpu/elf dpu/dwarf",
+    "dpu/toolchain/link": "@dpu/toolchain/translate dpu/toolchain/passes dpu/asm dpu/elf dpu/dwarf"
+    " offchip",
     "dpu/toolchain": "@dpu/toolchain/link dpu/toolchain/frontend offchip",
     "dpu": "@dpu/toolchain dpu/asm dpu/isa",
     "dpu/profile": "@dpu",
@@ -165,7 +166,7 @@ APART = {
     **{
         f"dpu/toolchain/{name}.py": "dpu/toolchain/base"
         for name in (
-            *("cache", "commands", "compilers", "errors", "options", "stacks"),
+            *("commands", "compilers", "errors", "options", "stacks"),
             "target",
         )
     },
@@ -486,7 +487,7 @@ def test_planted_names_are_found(plant: Callable[..., Path]) -> None:
 
 
 #: Modules that change a file's mode, each of a file that it made or knows to be a regular one.
-CHANGES_MODES = {"dpu/toolchain/cache.py", "offchip/outputs.py", "offchip/sdk_folder.py"}
+CHANGES_MODES = {"offchip/code_cache.py", "offchip/outputs.py", "offchip/sdk_folder.py"}
 
 
 def test_modes_are_changed_at_known_places(root: Path) -> None:

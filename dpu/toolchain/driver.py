@@ -11,9 +11,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from offchip.code_cache import digest, keep
+
 from ..elf.reader import ElfError, ElfFile
 from ..stack import explain_small
-from .cache import digest, keep
 from .commands import run
 from .compilers import Kind, Toolchain, find_toolchain
 from .errors import ToolchainError

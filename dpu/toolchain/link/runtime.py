@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
+from offchip.code_cache import digest, keep, stamp_of
+
 from ...asm.chips import CHIPS
-from ..cache import digest, keep, stamp_of
 from ..commands import run
 from ..compilers import Toolchain
 from ..errors import ToolchainError

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from dpu.toolchain import BuildOptions, Toolchain, build
-from dpu.toolchain.cache import cache_folder
 from dpu.toolchain.link.program import Program
 from dpu.toolchain.link.runtime import runtime_objects
+from offchip.code_cache import cache_folder
 from tests.dpu.support.running import KERNELS, SEED, Running
 
 

@@ -138,5 +138,5 @@ def test_a_cache_that_cannot_be_written_is_done_without(
     # A file where the folder would be: permissions do not stop the superuser.
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    monkeypatch.setattr("dpu.toolchain.cache._temporary", None)
+    monkeypatch.setattr("offchip.code_cache._temporary", None)
     assert all(path.exists() for path in runtime_objects(toolchain, "v1A"))
