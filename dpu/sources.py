@@ -81,7 +81,7 @@ def _store(data: bytes, folder: str, name: str) -> str:
     """Write the text of a stream to a file; return its path."""
     if name.endswith(".c"):
         # The same text always has the same path, which a compiled program contains.
-        stored = keep(f"source-{digest([name, data])}", lambda new: _write(new / name, data))
+        stored = keep("dpu", f"source-{digest([name, data])}", lambda new: _write(new / name, data))
         return str(stored / name)
     path = Path(folder, name)
     _write(path, data)

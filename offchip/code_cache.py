@@ -28,7 +28,6 @@ from pathlib import Path
 
 __all__ = ["cache_folder", "digest", "keep", "stamp_of"]
 
-_FOLDERS = ("offchip", "dpu")
 _LIMIT = 200
 # Seconds: an entry used so recently may be in use; a temporary one so old was abandoned.
 _IN_USE = 600.0
@@ -62,8 +61,8 @@ def stamp_of(path: str | os.PathLike[str]) -> str:
     return f"{os.fspath(path)} {status.st_size} {status.st_mtime_ns}"
 
 
-def cache_folder() -> Path:
-    """Return the folder of the entries.
+def cache_folder(package: str) -> Path:
+    """Return the folder of the entries of a package.
 
     It is below XDG_CACHE_HOME. If that cannot be created or is not safe, it is a temporary folder;
     an unsafe one is reported as a RuntimeWarning.
@@ -72,7 +71,7 @@ def cache_folder() -> Path:
     if folder is None:
         return _temporary_folder()
     reason = _unsafe_base(folder)
-    for name in _FOLDERS:
+    for name in ("offchip", package):
         folder = folder / name
         reason = reason or _make_safe(folder)
     if reason is None and os.access(folder, os.W_OK | os.X_OK):
@@ -80,7 +79,7 @@ def cache_folder() -> Path:
 
     if reason:
         _warn(
-            f"{reason}; DPU programs are not cached: correct the permissions, or set "
+            f"{reason}; what is compiled is not kept: correct the permissions, or set "
             "XDG_CACHE_HOME to a folder of your own"
         )
     return _temporary_folder()
@@ -105,7 +104,7 @@ def _warn(text: str) -> None:
 def _temporary_folder() -> Path:
     global _temporary
     if _temporary is None:
-        _temporary = Path(tempfile.mkdtemp(prefix="offchip-dpu-"))
+        _temporary = Path(tempfile.mkdtemp(prefix="offchip-cache-"))
         atexit.register(shutil.rmtree, _temporary, ignore_errors=True)
     return _temporary
 
@@ -149,17 +148,19 @@ def _make_safe(folder: Path) -> str | None:
     return None
 
 
-def keep(name: str, make: Callable[[Path], None]) -> Path:
+def keep(package: str, name: str, make: Callable[[Path], None]) -> Path:
     """Return the folder of an entry, which is made if it is not there or was damaged.
 
     Parameters
     ----------
+    package : str
+        Whose entry it is, such as ``dpu``.
     name : str
         A kind and a digest of what the content depends on, as ``kind-digest``.
     make : callable
         Fills an empty folder that it is given.
     """
-    parent = cache_folder()
+    parent = cache_folder(package)
     try:
         return _keep_in(parent, name, make)
     except Exception as error:

@@ -7,12 +7,14 @@ links its members when it loads it; members that are archives serve the others.
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from offchip.code_cache import digest
 from offchip.libcxx import libcxx_macros
 from offchip.outputs import written_file
 
@@ -20,6 +22,7 @@ __all__ = [
     "OLD_C",
     "archive_members",
     "clang_command",
+    "clang_digest",
     "clang_flags",
     "find_libraries",
     "is_available",
@@ -96,6 +99,18 @@ def clang_command(language: str) -> list[str]:
     else:
         command += OLD_C
     return command
+
+
+def clang_digest(language: str) -> str:
+    """Return a digest of that command and of what it reads: the wheel's version, our own files.
+
+    Parameters
+    ----------
+    language : {"C", "C++"}
+    """
+    ours = [_CLANG, *sorted(path for path in _HEADERS.rglob("*") if path.is_file())]
+    version = importlib.metadata.version("ziglang")
+    return digest([version, *clang_command(language), *(path.read_bytes() for path in ours)])
 
 
 def clang_flags(words: Sequence[str]) -> list[str]:

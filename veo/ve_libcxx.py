@@ -7,20 +7,14 @@ their objects are kept for the next one.
 
 from __future__ import annotations
 
-import atexit
-import functools
-import hashlib
-import importlib.metadata
-import os
 import re
-import shutil
 import struct
 import subprocess
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from veo.ve_clang import archive_members, clang_command, wheel_folder
+from offchip.code_cache import digest, keep
+from veo.ve_clang import archive_members, clang_command, clang_digest, wheel_folder
 
 __all__ = ["libcxx_objects"]
 
@@ -58,102 +52,51 @@ def libcxx_objects(inputs: Iterable[str | Path]) -> list[Path]:
     Raises
     ------
     OSError
-        The objects cannot be kept, or a source cannot be compiled.
+        A source cannot be compiled.
     """
     wanted: set[bytes] = set()
     defined: set[bytes] = set()
     for path in inputs:
         _read_symbols(Path(path).read_bytes(), wanted, defined)
     objects: list[Path] = []
-    while wanted - defined:
-        found = next(_offers(wanted - defined, objects), None)
-        if found is None:
+    sources = iter(_SOURCES)
+    offered: dict[Path, set[bytes]] = {}
+    while missing := wanted - defined:
+        found = next((path for path, offers in offered.items() if offers & missing), None)
+        if found is not None:
+            del offered[found]
+            objects.append(found)
+            _read_symbols(found.read_bytes(), wanted, defined)
+        elif (name := next(sources, None)) is not None:
+            path = _object_of(name)
+            _read_symbols(path.read_bytes(), set(), offered.setdefault(path, set()))
+        else:
             break
-        objects.append(found)
-        _read_symbols(found.read_bytes(), wanted, defined)
     return objects
 
 
-def _offers(missing: set[bytes], taken: list[Path]) -> Iterator[Path]:
-    """Yield objects that define one of the missing symbols."""
-    folder = _cache_folder()
-    for name in _SOURCES:
-        path = folder / f"{name}.o"
-        if path not in taken:
-            if not path.exists():
-                _compile(name, path)
-            defined: set[bytes] = set()
-            _read_symbols(path.read_bytes(), set(), defined)
-            if defined & missing:
-                yield path
-
-
-def _cache_folder() -> Path:
-    """Return the folder of the objects of this compiler, which is the user's own."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    caches = Path(base) if os.path.isabs(base) else _home_caches()
-    if caches is None:
-        return _temporary_folder()
-    text = f"{importlib.metadata.version('ziglang')} {_FLAGS} {clang_command('C++')}"
-    key = hashlib.blake2b(text.encode(), digest_size=8)
-    for file in (Path(__file__), Path(__file__).with_name("ve_structures.py")):
-        key.update(file.read_bytes())
-    folder = caches / "offchip" / f"libcxx-{key.hexdigest()}"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = folder.stat()
-    if status.st_uid != os.geteuid() or status.st_mode & 0o022:
-        raise PermissionError(
-            f"{folder} can be written by others: correct that, or set XDG_CACHE_HOME to a folder"
-            " of your own"
-        )
-    return folder
-
-
-def _home_caches() -> Path | None:
-    """Return the folder of the user's caches; None for a user without a home."""
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return None
-    return home / ".cache" if home.is_absolute() else None
-
-
-@functools.cache
-def _temporary_folder() -> Path:
-    """Return a folder that lasts as long as the process, where nothing can be kept."""
-    folder = tempfile.mkdtemp(prefix="offchip-libcxx-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
-
-
-def _compile(name: str, out: Path) -> None:
-    sources = wheel_folder()
+def _object_of(name: str) -> Path:
+    """Return the object of a source of libc++, which is compiled if it is not kept."""
+    wheel = wheel_folder()
     source = next(
         path
         for part in ("libcxx", "libcxxabi")
-        if (path := sources / part / "src" / f"{name}.cpp").exists()
+        if (path := wheel / part / "src" / f"{name}.cpp").exists()
     )
-    include = [f"-I{sources / folder}" for folder in _FOLDERS]
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=out.parent) as folder:
-        fresh = Path(folder) / out.name
-        # clang 22 cannot select instructions for what its optimiser makes of locales.
-        plain = ["-O0"] if name == "locale" else []
-        command = [
-            *clang_command("C++"),
-            *_FLAGS,
-            *plain,
-            *include,
-            "-c",
-            str(source),
-            "-o",
-            str(fresh),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise ChildProcessError(
-                f"{source} of the ziglang wheel was not compiled: {done.stderr}"
-            )
-        fresh.replace(out)
+    # clang 22 cannot select instructions for what its optimiser makes of locales.
+    flags = [*_FLAGS, *(["-O0"] if name == "locale" else [])]
+    flags += [f"-I{wheel / part}" for part in _FOLDERS]
+    key = digest([clang_digest("C++"), *flags, str(source)])
+    folder = keep("veo", f"libcxx-{key}", lambda new: _compile(source, flags, new))
+    return folder / f"{name}.o"
+
+
+def _compile(source: Path, flags: list[str], folder: Path) -> None:
+    out = folder / f"{source.stem}.o"
+    command = [*clang_command("C++"), *flags, "-c", str(source), "-o", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ChildProcessError(f"{source} of the ziglang wheel was not compiled: {done.stderr}")
 
 
 def _read_symbols(data: bytes, wanted: set[bytes], defined: set[bytes]) -> None:

@@ -113,7 +113,7 @@ def build_cached(
         (folder / _PROGRAM).write_bytes(program.elf)
         (folder / _WARNINGS).write_text(warnings, errors="surrogateescape")
 
-    folder = keep(f"program-{_name(inputs, chosen, tools)}", make)
+    folder = keep("dpu", f"program-{_name(inputs, chosen, tools)}", make)
     _write((folder / _PROGRAM).read_bytes(), Path(output))
     return (folder / _WARNINGS).read_text(errors="surrogateescape")
 

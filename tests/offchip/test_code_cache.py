@@ -24,7 +24,7 @@ NOBODY = 65534
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "_temporary", None)
-    return cache.cache_folder()
+    return cache.cache_folder("dpu")
 
 
 class Maker:
@@ -40,7 +40,7 @@ class Maker:
         (folder / "part" / "more").write_bytes(b"more")
 
     def get(self, name: str = NAME) -> bytes:
-        entry = cache.keep(name, self)
+        entry = cache.keep("dpu", name, self)
         return (entry / "program").read_bytes() + (entry / "part" / "more").read_bytes()
 
 
@@ -77,7 +77,7 @@ def lose_all(entry: Path) -> None:
 
 
 def replace_by_another(entry: Path) -> None:
-    other = cache.keep("thing-4567", Maker())
+    other = cache.keep("dpu", "thing-4567", Maker())
     shutil.rmtree(entry)
     shutil.copytree(other, entry)
 
@@ -149,7 +149,7 @@ def make(folder):
     (folder / "program").write_bytes(b"x")
     open(sys.argv[2]).read()
 print("ready", flush=True)
-cache.keep("thing-0", make)
+cache.keep("dpu", "thing-0", make)
 """
 
 
@@ -181,8 +181,8 @@ def test_a_link_in_the_way_is_not_followed(
     link.symlink_to(target)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "_temporary", None)
-    with pytest.warns(RuntimeWarning, match="is not a folder; DPU programs are not cached"):
-        assert tmp_path not in cache.cache_folder().parents
+    with pytest.warns(RuntimeWarning, match="is not a folder; what is compiled is not kept"):
+        assert tmp_path not in cache.cache_folder("dpu").parents
     assert not list(target.iterdir()) and target.stat().st_mode & 0o777 == 0o777
 
 
@@ -206,7 +206,7 @@ def test_a_user_without_a_home_has_a_temporary_folder(
     monkeypatch.setattr("pwd.getpwuid", no_entry)
     monkeypatch.setattr(cache, "_temporary", None)
     assert Maker().get() == WHOLE
-    assert cache.cache_folder().name.startswith("offchip-dpu-")
+    assert cache.cache_folder("dpu").name.startswith("offchip-cache-")
 
 
 FULL = """
@@ -216,7 +216,7 @@ def make(folder):
     (folder / "program").write_bytes(b"x" * 300000)
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
-    entry = cache.keep("thing-0", make)
+    entry = cache.keep("dpu", "thing-0", make)
 print((entry / "program").stat().st_size, len(said), said[0].message)
 """
 
@@ -245,7 +245,7 @@ def test_an_entry_that_another_process_puts_there_first_is_used(folder: Path) ->
         # It has not waited, as on a file system without locks.
         cache._make(folder / NAME, first)
 
-    entry = cache.keep(NAME, overtaken)
+    entry = cache.keep("dpu", NAME, overtaken)
     assert (first.count, second.count) == (1, 1)
     assert (entry / "program").read_bytes() == b"content" * 100
 
@@ -266,8 +266,10 @@ def test_a_folder_of_another_user_is_not_used(
     give_away(foreign, 0o777)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "_temporary", None)
-    with pytest.warns(RuntimeWarning, match="belongs to another user; DPU programs are not cached"):
-        folder = cache.cache_folder()
+    with pytest.warns(
+        RuntimeWarning, match="belongs to another user; what is compiled is not kept"
+    ):
+        folder = cache.cache_folder("dpu")
     assert tmp_path not in folder.parents
     assert folder.stat().st_mode & 0o777 == 0o700
     assert not list(foreign.glob("dpu/*"))
@@ -282,15 +284,15 @@ def test_a_base_that_everyone_can_write_to_is_not_used(
     monkeypatch.setenv("XDG_CACHE_HOME", str(base))
     monkeypatch.setattr(cache, "_temporary", None)
     with pytest.warns(RuntimeWarning, match="is writable by everyone"):
-        assert base not in cache.cache_folder().parents
+        assert base not in cache.cache_folder("dpu").parents
     # As /tmp, where nobody can rename what is another's.
     base.chmod(0o1777)
-    assert base in cache.cache_folder().parents
+    assert base in cache.cache_folder("dpu").parents
 
 
 def test_an_own_folder_that_others_could_write_to_is_closed(folder: Path) -> None:
     folder.chmod(0o777)
-    assert cache.cache_folder() == folder
+    assert cache.cache_folder("dpu") == folder
     assert folder.stat().st_mode & 0o777 == 0o755
 
 
@@ -339,7 +341,7 @@ def test_processes_that_damage_entries_do_not_disturb_others(folder: Path) -> No
         "cache._LIMIT, cache._IN_USE = 1, 30.0\n"
         "def make(folder):\n    (folder / 'program').write_bytes(b'x' * 5000)\n"
         "for turn in range(40):\n"
-        "    entry = cache.keep(f'thing-{turn % 3}', make)\n"
+        "    entry = cache.keep('dpu', f'thing-{turn % 3}', make)\n"
         "    if sys.argv[1] == 'damage' and turn % 4 == 0:\n"
         "        try:\n            os.truncate(entry / 'program', 7)\n"
         "        except OSError:\n            pass\n"

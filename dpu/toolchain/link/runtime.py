@@ -72,7 +72,7 @@ def runtime_objects(toolchain: Toolchain, chip: str, costs: str = COSTS[0]) -> l
             list(pool.map(compile, sources))
 
     name = digest([compiler_stamp(toolchain), runtime_stamp(), *options])
-    folder = keep(f"runtime-{name}", make)
+    folder = keep("dpu", f"runtime-{name}", make)
     objects = [folder / f"{source.stem}.o" for source in sources]
     own = [path for path in objects if not path.name.startswith(_UPMEM_COSTS)]
     if costs != "upmem":

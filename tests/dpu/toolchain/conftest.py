@@ -23,7 +23,7 @@ def own_cache(toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """A cache folder of the test's own, which has the run time and no program."""
     compiled = runtime_objects(toolchain, "v1A")[0].parent
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder = cache_folder()
+    folder = cache_folder("dpu")
     shutil.copytree(compiled, folder / compiled.name)
     return folder
 
