@@ -154,7 +154,7 @@ class Study:
         """Return a table as text: a row for each point, with why it has no figures."""
         rows = [[*self.keys, *self.figures, ""]]
         for point in self.points:
-            numbers = [f"{point.figures[n]:.6g}" if point.figures else "-" for n in self.figures]
+            numbers = [_number(point.figures[n]) if point.figures else "-" for n in self.figures]
             rows.append([*point.keys.values(), *numbers, point.reason])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         widths[-1] = 0
@@ -209,6 +209,11 @@ class Study:
         if others:
             ax.legend(fontsize="small")
         return ax
+
+
+def _number(value: float) -> str:
+    """Write cycles whole, however many, and other figures with six digits."""
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.6g}"
 
 
 def study(

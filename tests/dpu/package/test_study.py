@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from dpu import DpuError, DpuSet
-from dpu.study import FIGURES, Host, StudyError, main, study
+from dpu.study import FIGURES, Host, Point, Study, StudyError, main, study
 from offchip.store import StoreError
 
 pytestmark = [
@@ -146,6 +146,13 @@ def test_no_keys_are_refused():
             study(launch, keys)
 
 
+def test_a_table_has_all_digits_of_cycles():
+    figures = {"cycles": 1468715.0, "seconds": 1.46871512345}
+    points = (Point({"softDmaEngines": "1"}, figures),)
+    found = Study({"softDmaEngines": ("1",)}, tuple(figures), points)
+    assert found.table().splitlines()[1].split() == ["1", "1468715", "1.46872"]
+
+
 def test_the_command_prints_a_table_or_an_object(tmp_path, capsys):
     words = ["--key", "softPipelineCycles=4,8", "--file", str(tmp_path / "x.db")]
     host = ["--", sys.executable, "-P", "-c", HOST]
@@ -154,7 +161,7 @@ def test_the_command_prints_a_table_or_an_object(tmp_path, capsys):
     assert table[0].split() == ["softPipelineCycles", *FIGURES]
     assert main(["--json", *words, *host]) == 0
     points = json.loads(capsys.readouterr().out)["points"]
-    assert [f"{point['figures']['cycles']:.6g}" for point in points] == [
+    assert [str(int(point["figures"]["cycles"])) for point in points] == [
         row.split()[2] for row in table[1:]
     ]
     assert main(["--key", "softTasklets=3", *host]) == 1
