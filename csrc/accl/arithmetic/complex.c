@@ -18,8 +18,8 @@
  */
 #if __has_builtin(__builtin_shufflevector)
 /* A difference is a sum with the other sign: gcc 12.2 makes fused operations, which round once, of
- * differences and sums in turns, whatever -ffp-contract says (its bug 106902). The build keeps it
- * from finding them in the loop over pairs. */
+ * alternating differences and sums, whatever -ffp-contract says (its bug 106902). So the build
+ * turns vectorising off, which would make such pairs of the loop below. */
 #define VECTORS(type, bits_type, lanes) \
     typedef bits_type bits __attribute__((vector_size(lanes * sizeof(type)))); \
     const bits_type sign = (bits_type)1 << (8 * sizeof(type) - 1); \
