@@ -28,7 +28,7 @@ struct udev_device *udev_device_unref(struct udev_device *) __attribute__((weak)
 int main(int argc, char **argv)
 {
     int others = 0;
-    DIR *folder = opendir("/dev/");
+    DIR *folder = opendir("/dev/"), *other = opendir("/dev");
     errno = 0;
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         char name[300], value[32];
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
         if (udev_device_unref(device) != NULL)
             return 3;
     }
-    if (errno != 0 || closedir(folder) != 0)
+    if (errno != 0 || closedir(folder) != 0 || closedir(other) != 0)
         return 4;
     struct stat status;
     printf("%d %d %d %d\n", others > 2, stat("/dev/null", &status), stat("/dev/veslot9", &status),

@@ -467,12 +467,13 @@ static void test_stores_and_loads_of_blocks_overlap(void)
 
 static void test_of_two_nans_blocks_have_the_same(void)
 {
-    enum { A = 21, B = 22, PLACE = 77 * 8 };
+    enum { A = 21, B = 22, C = 23, PLACE = 77 * 8 };
     const uint64_t words[] = {
         WORD(LEA, SX(1) | DISPLACEMENT(100)),
         WORD(LVL, SY(1)),
         WORD(LEA, SX(A) | SZ(BUFFER)),
         WORD(LEA, SX(B) | SZ(BUFFER) | DISPLACEMENT(1024)),
+        WORD(LEA, SX(C) | SZ(BUFFER) | DISPLACEMENT(2048)),
         WORD(LEA_SL, SX(2) | DISPLACEMENT(0x7FF80001)),
         WORD(LEA_SL, SX(3) | DISPLACEMENT(0x7FF80002)),
         WORD(ST, SX(2) | SZ(A) | DISPLACEMENT(PLACE)),
@@ -481,8 +482,10 @@ static void test_of_two_nans_blocks_have_the_same(void)
         LOAD(2, B),
         WORD(VFADD_D, VECTORS(3, 1, 2)),
         WORD(VFMUL_D, VECTORS(4, 2, 1)),
+        LOAD(5, C), /* none of them is in it */
+        WORD(VFADD_D, VECTORS(6, 5, 5)),
         COUNT_DOWN,
-        UP_TO_0(13),
+        UP_TO_0(16),
         RETURN,
     };
     memcpy(code, words, sizeof words);
@@ -562,6 +565,23 @@ static void test_a_block_is_entered_in_its_middle(void)
     };
     memcpy(code, words, sizeof words);
     ve_core_destroy(run_both(44, NEAREST));
+}
+
+static void test_a_computed_branch_depends_on_its_condition(void)
+{
+    const uint64_t words[] = {
+        WORD(SIC, SX(1)),
+        WORD(LEA, SX(2) | SZ(1) | DISPLACEMENT(40)), /* where the counter is */
+        WORD(AND, SX(3) | IY(1) | SZ(COUNTER)),
+        WORD(B_L, SY(3) | SZ(2)) | (uint64_t)VE_GREATER << 48,
+        WORD(LEA, SX(4) | SZ(4) | DISPLACEMENT(1)),
+        WORD(LEA, SX(5) | SZ(5) | DISPLACEMENT(3)),
+        COUNT_DOWN,
+        UP_TO_0(7),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    ve_core_destroy(run_both(45, NEAREST));
 }
 
 /* --- plans -------------------------------------------------------------------------------------
@@ -867,6 +887,7 @@ int main(void)
     test_blocks_raise_what_elements_and_scalars_raise();
     test_vectors_that_become_shorter_keep_their_elements();
     test_a_block_is_entered_in_its_middle();
+    test_a_computed_branch_depends_on_its_condition();
     test_a_unit_has_the_functions_that_it_calls();
     test_changed_code_is_translated_anew();
     test_code_that_stayed_is_not_translated_again();
