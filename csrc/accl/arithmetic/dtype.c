@@ -3,15 +3,8 @@
 
 #include "accl.h"
 
-size_t acclib_dtype_bytes(uint32_t dtype)
-{
-    switch (dtype) {
-#define BYTES_CASE(name, value, bytes, text, arithmetic) \
-    case value: return bytes;
-        ACCL_DTYPE_LIST(BYTES_CASE)
-    default: return 0;
-    }
-}
+#define FACTS(name, value, bytes, text, arithmetic) [value] = {bytes, ACCL_ARITHMETIC_##arithmetic},
+const struct dtype_facts acclib_dtypes[DTYPES] = {ACCL_DTYPE_LIST(FACTS)};
 
 const char *acclib_dtype_name(uint32_t dtype)
 {
@@ -21,21 +14,6 @@ const char *acclib_dtype_name(uint32_t dtype)
         ACCL_DTYPE_LIST(NAME_CASE)
     default: return "an unknown type";
     }
-}
-
-enum accl_arithmetic acclib_dtype_arithmetic(uint32_t dtype)
-{
-    switch (dtype) {
-#define ARITHMETIC_CASE(name, value, bytes, text, arithmetic) \
-    case value: return ACCL_ARITHMETIC_##arithmetic;
-        ACCL_DTYPE_LIST(ARITHMETIC_CASE)
-    default: return ACCL_ARITHMETIC_NONE;
-    }
-}
-
-size_t acclib_dtype_alignment(uint32_t dtype)
-{
-    return dtype <= ACCL_INT64 ? acclib_dtype_bytes(dtype) : 1;
 }
 
 uint64_t acclib_dtype_segment(uint32_t dtype, uint64_t most)

@@ -60,15 +60,12 @@ static bool comes_soon(const accl_device *device, const struct shown *shown)
     return false;
 }
 
-/* Until member INDEX shows that. */
-static uint32_t lane_wait(accl_device *device, const struct operation *op, uint32_t index,
-                          const struct shown *shown)
+/* Sleeps until member INDEX shows that. */
+static uint32_t lane_sleep(accl_device *device, const struct operation *op, uint32_t index,
+                           const struct shown *shown)
 {
     struct communicator *comm = op->comm;
     uint64_t number = shown->number;
-    if (has_come(shown) || comes_soon(device, shown))
-        return 0;
-
     struct waiter w;
     uint32_t bits = 0;
     bool noted = false;
@@ -95,6 +92,15 @@ static uint32_t lane_wait(accl_device *device, const struct operation *op, uint3
         acclib_lane_timed_out(device, op, number, index);
 
     return bits;
+}
+
+/* Until member INDEX shows that. */
+static inline uint32_t lane_wait(accl_device *device, const struct operation *op, uint32_t index,
+                                 const struct shown *shown)
+{
+    if (has_come(shown) || comes_soon(device, shown))
+        return 0;
+    return lane_sleep(device, op, index, shown);
 }
 
 /* Until WORD, of member INDEX, is at least NUMBER. */
