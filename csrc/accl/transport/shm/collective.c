@@ -7,7 +7,6 @@
 #include "accl/transport/shm/collective_rounds.h"
 #include "accl/transport/shm/collective_small.h"
 #include "accl/transport/shm/lane.h"
-#include "accl/transport/shm/lane_calls.h"
 #include "accl/transport/shm/lane_meet.h"
 #include "accl/transport/shm/lane_rounds.h"
 #include "accl/transport/shm/lane_use.h"

@@ -4,7 +4,7 @@
 #include "accl/arithmetic/convert.h"
 #include "accl/transport/shm/collective_rounds.h"
 #include "accl/transport/shm/direct.h"
-#include "accl/transport/shm/lane_calls.h"
+#include "accl/transport/shm/lane.h"
 #include "accl/transport/shm/lane_keep.h"
 #include "accl/transport/shm/lane_rounds.h"
 #include "accl/transport/shm/lane_use.h"

@@ -2,9 +2,13 @@
 /*
  * Lanes: what the members of a communicator show to each other of their collective calls.
  *
- * Every member has a lane in its memory file: a few posts, used in turn, and the number of the last
- * call that it is done with. The executor calls these functions; those that return error bits may
- * wait.
+ * Every member has a lane in its memory file: a few posts, used in turn, the number of the last call
+ * that it is done with, and its notes of calls. A post has its call's signature, so a rank that waits
+ * for a post finds out whether the ranks agree. One that does not wait, such as the root of a small
+ * broadcast, finds it out from the notes, which stand beside the number that it reads anyway.
+ *
+ * The executor calls these functions; those that return error bits may wait, but for those about
+ * notes.
  */
 #ifndef ACCL_LANE_H
 #define ACCL_LANE_H
@@ -39,6 +43,23 @@ static inline struct lane_post *lane_post_of(struct lane *lane, uint64_t number)
     return &lane->posts[number % LANE_POSTS];
 }
 
+/* --- notes of calls --- */
+
+/* Shows the others which call is executed. */
+void acclib_lane_show_call(const struct communicator *comm);
+
+/* The note that LANE has of call NUMBER, if it is of that call. */
+uint16_t acclib_lane_note_of(const struct lane *lane, uint64_t number);
+
+/* CALL_MISMATCH_ERROR if some members made different calls, with a text that says which; else 0. */
+uint32_t acclib_lane_compare_calls(accl_device *device, const struct communicator *comm);
+
+/* CALL_MISMATCH_ERROR: member INDEX made another call, by its NOTE or by its signature. */
+uint32_t acclib_lane_differs(accl_device *device, const struct communicator *comm, uint32_t index,
+                             uint64_t number, uint16_t note);
+
+/* --- waiting for the others --- */
+
 /* Waits until member INDEX has posted call NUMBER: CALL_MISMATCH_ERROR if it has another
  * signature. */
 uint32_t acclib_lane_wait_post(accl_device *device, const struct operation *op, uint32_t index,
@@ -56,6 +77,8 @@ uint32_t acclib_lane_wait_done_by(accl_device *device, const struct operation *o
 uint32_t acclib_lane_check_note(accl_device *device, const struct operation *op, uint32_t index,
                                 uint64_t number);
 uint32_t acclib_lane_wait_done(accl_device *device, const struct operation *op, uint64_t number);
+
+/* --- showing --- */
 
 /* Shows POST, which is filled in but for its note and number. */
 void acclib_lane_publish(accl_device *device, const struct operation *op, struct lane_post *post,

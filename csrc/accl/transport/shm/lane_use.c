@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "accl/transport/shm/hello.h"
-#include "accl/transport/shm/lane_calls.h"
+#include "accl/transport/shm/lane.h"
 #include "accl/transport/shm/lane_meet.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wake.h"

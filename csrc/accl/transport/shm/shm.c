@@ -10,7 +10,7 @@
 #include "accl/transport/shm/attach.h"
 #include "accl/transport/shm/collective.h"
 #include "accl/transport/shm/hello.h"
-#include "accl/transport/shm/lane_calls.h"
+#include "accl/transport/shm/lane.h"
 #include "accl/transport/shm/lane_leave.h"
 #include "accl/transport/shm/lane_meet.h"
 #include "accl/transport/shm/lane_use.h"
