@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives over lanes. A member publishes what it contributes under the call's number; the
- * others look for it there. Little data is in the post itself (collective_small.h); for more, see
- * collective_direct.h.
+ * others look for it there. Little data is in the post itself; for more, see collective_direct.h.
  */
 #ifndef ACCL_SHM_COLLECTIVE_H
 #define ACCL_SHM_COLLECTIVE_H
