@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a call's description to the operation: types, addresses, streams. */
+/* From a call's description to the operation (types, addresses, streams), and to its function. */
 #include "accl/engine/execute.h"
 
 #include "accl/arithmetic/convert.h"
 #include "accl/arithmetic/dtype.h"
 #include "accl/arithmetic/reduce.h"
 #include "accl/base/operation.h"
-#include "accl/engine/collective.h"
 #include "accl/engine/communicator.h"
 #include "accl/engine/configure.h"
 #include "accl/engine/stream.h"
@@ -167,6 +166,59 @@ static uint32_t receive_message(accl_device *device, const struct operation *op)
                                                                    .tag = c->tag});
 }
 
+static uint32_t run_alone(const struct operation *op)
+{
+    if (op->result != NULL)
+        acclib_convert(op->result, op->result_type, op->source, op->source_type, op->count, false);
+    return 0;
+}
+
+/* A hash of what must be the same on all ranks, in this call and in those before. */
+static uint32_t sign(const struct operation *op)
+{
+    const struct accl_call *c = op->call;
+    uint64_t words[] = {op->comm->signature,
+                        c->operation,
+                        c->count,
+                        op->facts->kind == ACCL_KIND_ROOTED ? c->root_src_dst : 0,
+                        op->facts->work == ACCL_WORK_COMPUTES ? c->function : 0,
+                        op->type,
+                        op->wire | (uint64_t)c->meaning << 32};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        hash = (hash ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15);
+
+    return (uint32_t)(hash >> 32);
+}
+
+/* Collective, whatever the transport. After a failure the communicator is broken: its ranks are no
+ * longer in step. */
+static uint32_t run_collective(accl_device *device, const struct operation *op)
+{
+    struct communicator *comm = op->comm;
+    if (!(comm->makes >> op->call->operation & 1))
+        return acclib_operation_refuse(device, op->call->operation, comm->transport->where);
+    if (comm->n == 1)
+        return run_alone(op);
+    if (comm->broken)
+        return acclib_call_fail(
+            device, ACCL_ERROR(PEER_GAVE_UP_ERROR),
+            "an earlier collective on communicator %u failed here (code 0x%x), so its "
+            "ranks are no longer in step: make a new communicator",
+            comm->id, comm->broken);
+
+    uint64_t number = ++comm->calls;
+    comm->signature = sign(op);
+    uint32_t bits = comm->transport->collective(device, op, number);
+    if (bits) {
+        comm->broken = bits;
+        comm->transport->give_up(device, comm);
+    }
+
+    return bits;
+}
+
 static uint32_t dispatch(accl_device *device, struct operation *op)
 {
     static uint32_t (*const runs[OPERATION_KINDS])(accl_device *, const struct operation *) = {
@@ -177,7 +229,7 @@ static uint32_t dispatch(accl_device *device, struct operation *op)
     };
     uint32_t kind = op->call->operation;
     if (operation_is_collective(op->facts))
-        return acclib_collective_run(device, op);
+        return run_collective(device, op);
     return runs[kind] != NULL ? runs[kind](device, op)
                               : acclib_operation_refuse(device, kind, "by this engine");
 }
@@ -348,7 +400,7 @@ static uint32_t run(accl_device *device, const struct accl_call *call)
     if (kind == ACCL_BARRIER) {
         op.count = 0;
         op.type = op.wire = op.source_type = op.result_type = ACCL_INT8;
-        return acclib_collective_run(device, &op);
+        return run_collective(device, &op);
     }
 
     uint32_t bits = set_types(device, &op);
