@@ -4,7 +4,7 @@
 #include "accl/arithmetic/convert.h"
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/shm/attach.h"
-#include "accl/transport/shm/slots.h"
+#include "accl/transport/shm/peer.h"
 #include "accl/transport/wake.h"
 #include "common/clock.h"
 

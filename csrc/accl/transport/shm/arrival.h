@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "accl/transport/shm/unexpected.h"
 #include "accl/transport/shm/peer.h"
 #include "accl/transport/transport.h"
 

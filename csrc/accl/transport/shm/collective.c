@@ -224,7 +224,7 @@ static uint32_t run_small(accl_device *device, const struct operation *op, uint6
     return bits;
 }
 
-/* --- all --- */
+/* --- any --- */
 
 static uint32_t run(accl_device *device, const struct operation *op, uint64_t number)
 {

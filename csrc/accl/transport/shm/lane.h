@@ -2,10 +2,11 @@
 /*
  * Lanes: what the members of a communicator show to each other of their collective calls.
  *
- * Every member has a lane in its memory file: a few posts, used in turn, the number of the last call
- * that it is done with, and its notes of calls. A post has its call's signature, so a rank that waits
- * for a post finds out whether the ranks agree. One that does not wait, such as the root of a small
- * broadcast, finds it out from the notes, which stand beside the number that it reads anyway.
+ * Every member has a lane in its memory file: a few posts, used in turn, the number of the last
+ * call that it is done with, and its notes of calls. A post has its call's signature, so a rank
+ * that waits for a post finds out whether the ranks agree. One that does not wait, such as the root
+ * of a small broadcast, finds it out from the notes, which stand beside the number that it reads
+ * anyway.
  *
  * The executor calls these functions; those that return error bits may wait, but for those about
  * notes.

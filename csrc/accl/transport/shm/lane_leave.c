@@ -5,7 +5,7 @@
 
 #include "accl/transport/shm/attach.h"
 #include "accl/transport/shm/hello.h"
-#include "accl/transport/shm/lane_find.h"
+#include "accl/transport/shm/peer.h"
 
 /* The lanes of a communicator that was freed. */
 struct left_lanes {

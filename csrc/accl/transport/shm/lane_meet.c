@@ -6,7 +6,7 @@
 
 #include "accl/transport/call_notes.h"
 #include "accl/transport/shm/attach.h"
-#include "accl/transport/shm/lane_find.h"
+#include "accl/transport/shm/peer.h"
 #include "accl/transport/shm/lane_leave.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State that a rank keeps of each other one on its host. */
+/*
+ * What a rank keeps of each other one on its host, and finds in that one's memory file: its rx
+ * buffers, and its lanes. Any other process may write to the file: counts and places are checked.
+ */
 #ifndef ACCL_SHM_PEER_H
 #define ACCL_SHM_PEER_H
 
 #include <pthread.h>
 
+#include "accl/base/arena.h"
 #include "accl/base/device.h"
 #include "common/clock.h"
 
@@ -80,5 +84,38 @@ static inline uint32_t peer_rank(const accl_device *device, const struct peer *p
 {
     return (uint32_t)(peer - device->shm->peers);
 }
+
+/* --- rx buffers of a receiver, and chains of them that hold one message --- */
+
+/* Rx buffers that were taken: which ones is not read from the receiver's file again. */
+struct slot_list {
+    uint32_t n;
+    uint8_t index[ARENA_RX_MAX];
+};
+
+/* Takes N idle rx buffers of PEER for SOURCE; false if there are not enough. */
+bool acclib_slots_take(struct peer *peer, uint32_t n, uint32_t source, struct slot_list *list);
+
+/* Gives them back. */
+void acclib_slots_free(struct peer *peer, struct slot_list *list);
+
+/* The receiver is done with a chain. */
+void acclib_slots_release(const struct pool *pool, uint32_t chain);
+
+/* --- unexpected messages: set aside until they are received, in the order of their arrival --- */
+
+/* Takes UNEXPECTED, which was allocated with calloc(). */
+void acclib_unexpected_append(struct peer *peer, struct unexpected *unexpected);
+
+/* The first unexpected message of the communicator with KEY; NULL if there is none. */
+struct unexpected *acclib_unexpected_find(const struct peer *peer, uint64_t key);
+
+/* Takes UNEXPECTED off the list and frees it. */
+void acclib_unexpected_remove(struct peer *peer, struct unexpected *unexpected);
+
+/* --- lanes --- */
+
+/* The lane of PEER for the communicator with KEY; NULL if it is not there, or not in its file. */
+struct lane *acclib_lane_find_in(const struct peer *peer, uint64_t key);
 
 #endif

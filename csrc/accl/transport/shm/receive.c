@@ -8,7 +8,7 @@
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/shm/arrival.h"
 #include "accl/transport/shm/attach.h"
-#include "accl/transport/shm/unexpected.h"
+#include "accl/transport/shm/peer.h"
 #include "accl/transport/ticket.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"

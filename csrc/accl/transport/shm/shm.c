@@ -14,7 +14,7 @@
 #include "accl/transport/shm/lane_leave.h"
 #include "accl/transport/shm/lane_meet.h"
 #include "accl/transport/shm/lane_use.h"
-#include "accl/transport/shm/unexpected.h"
+#include "accl/transport/shm/peer.h"
 #include "accl/transport/shm/acceptor.h"
 #include "accl/transport/shm/peer_memory.h"
 #include "accl/transport/shm/receive.h"
