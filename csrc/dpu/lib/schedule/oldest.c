@@ -8,7 +8,7 @@
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/rank.h"
-#include "dpu/lib/schedule/holding.h"
+#include "dpu/lib/schedule/perform.h"
 #include "dpu/lib/schedule/operation.h"
 
 #include <stdio.h>

@@ -2,10 +2,45 @@
 #include "dpu/lib/schedule/perform.h"
 
 #include "dpu/lib/core/error.h"
+#include "dpu/lib/core/lock.h"
 #include "dpu/lib/ranks/rank.h"
-#include "dpu/lib/schedule/holding.h"
 
 #include <pthread.h>
+
+/* Ranks that a callback of this thread holds: on the stack of the thread that calls the user's
+ * function. Callbacks nest. */
+struct holding {
+    const struct dpulib_rank_job *jobs;
+    uint32_t count;
+    bool blocking;
+    struct holding *outer;
+};
+
+static _Thread_local struct holding *innermost;
+
+static void reset(void)
+{
+    innermost = NULL;
+}
+
+__attribute__((constructor)) static void set_up(void)
+{
+    dpulib_on_fork(reset);
+}
+
+bool dpulib_is_held(const struct dpu_rank_t *rank)
+{
+    for (const struct holding *at = innermost; at != NULL; at = at->outer)
+        for (uint32_t i = 0; at->blocking && i < at->count; i++)
+            if (at->jobs[i].rank == rank)
+                return true;
+    return false;
+}
+
+bool dpulib_is_in_callback(void)
+{
+    return innermost != NULL;
+}
 
 /* Beside a launch: the machine stands still for as long as it takes. */
 static dpu_error_t run_beside(struct dpu_t *dpu, const struct dpulib_spec *spec)
@@ -57,15 +92,16 @@ static void call_back(struct dpulib_rank_job *job)
         index = job->index;
     }
 
-    struct dpulib_holding holding = {
+    struct holding holding = {
         .jobs = job,
         .count = callback->single ? operation->count : 1,
         .blocking = callback->blocking,
+        .outer = innermost,
     };
-    dpulib_hold(&holding);
+    innermost = &holding;
     dpulib_fail_again(DPU_OK, "the callback failed");
     dpu_error_t error = callback->function(set, index, callback->argument);
-    dpulib_let_go(&holding);
+    innermost = holding.outer;
 
     dpulib_note_error(job, 0, error);
 }

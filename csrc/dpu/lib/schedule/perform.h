@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perform.h: doing what rank jobs and tasks are about. Without the lock; errors are noted in the
- * rank job. */
+/*
+ * perform.h: doing what rank jobs and tasks are about. Without the lock; errors are noted in the
+ * rank job.
+ *
+ * While a blocking callback runs, nothing else runs on its ranks, so a synchronous call that it
+ * makes on one of them must run at once instead of queueing behind the callback. The record of them
+ * is per thread and needs no lock.
+ */
 #ifndef OFFCHIP_DPU_LIB_PERFORM_H
 #define OFFCHIP_DPU_LIB_PERFORM_H
 
@@ -11,5 +17,10 @@
 void dpulib_perform(struct dpulib_rank_job *job);
 /* The part of a rank job that is a task, or one slice of a launch. */
 enum dpulib_progress dpulib_perform_task(struct dpulib_task *task);
+
+/* True if a blocking callback that this thread is in holds the rank. */
+bool dpulib_is_held(const struct dpu_rank_t *rank);
+/* True if this thread is in a callback. */
+bool dpulib_is_in_callback(void);
 
 #endif

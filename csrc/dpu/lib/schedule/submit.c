@@ -7,7 +7,6 @@
 #include "dpu/lib/observe/recorder.h"
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/rank.h"
-#include "dpu/lib/schedule/holding.h"
 #include "dpu/lib/schedule/oldest.h"
 #include "dpu/lib/schedule/perform.h"
 #include "dpu/lib/schedule/pool.h"

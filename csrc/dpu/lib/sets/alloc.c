@@ -17,7 +17,7 @@
 #include "dpu/lib/ranks/configuration.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/schedule/calls.h"
-#include "dpu/lib/schedule/holding.h"
+#include "dpu/lib/schedule/perform.h"
 #include "dpu/lib/schedule/operation.h"
 #include "dpu/lib/schedule/pool.h"
 
