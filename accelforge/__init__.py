@@ -5,7 +5,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from accelforge import mapper
-from accelforge._registration import register
 from accelforge.examples import examples
 from accelforge.frontend import arch, config, mapping, renames, spec, variables, workload
 from accelforge.frontend.arch import Arch
@@ -84,5 +83,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER})
 
 
-register()
 warn_of_conflicts()

@@ -111,15 +111,17 @@ LAYERS: dict[str, str] = {
     "accelforge/frontend": "@accelforge/fields accelforge/drawing @accelforge/frontend/mapper"
     " accelforge/component_models",
     "accelforge/tracegen": "accelforge/frontend",
-    "accelforge/results": "@accelforge/frontend",
+    # of a problem, which is plain data
+    "accelforge/explanation": "accelforge/_model accelforge/util",
+    "accelforge/results": "@accelforge/frontend @accelforge/explanation",
     "accelforge/model": "@accelforge/results accelforge/_model",
-    "accelforge/explanation": "@accelforge/model",
     "accelforge/mapper": "@accelforge/model accelforge/_search accelforge/_join",
     "accelforge/exploration": "@accelforge/model accelforge/_join offchip",
-    "accelforge/plotting": "@accelforge/mapper accelforge/exploration accelforge/examples",
+    "accelforge/spec": "@accelforge/mapper accelforge/exploration",
+    "accelforge/plotting": "@accelforge/spec accelforge/examples",
     "accelforge/devices": "@accelforge/frontend veo",
-    "accelforge/prediction": "@accelforge/mapper",
-    "accelforge": "@accelforge/plotting accelforge/explanation accelforge/prediction"
+    "accelforge/prediction": "@accelforge/spec",
+    "accelforge": "@accelforge/plotting accelforge/prediction"
     " accelforge/devices accelforge/examples offchip",
     "dpu/isa": "",
     "dpu/elf": "",
@@ -154,6 +156,9 @@ APART = {
     ),
     "accelforge/_search.pyx": "accelforge/_search",
     "accelforge/_join.pyx": "accelforge/_join",
+    **dict.fromkeys(
+        ("accelforge/frontend/__init__.py", "accelforge/frontend/spec.py"), "accelforge/spec"
+    ),
     "accelforge/model/columns.py": "accelforge/results",
     **{
         f"accelforge/mapper/FFM/{name}.py": "accelforge/results"
@@ -197,14 +202,20 @@ TYPE_CYCLES: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            *(f"accelforge/exploration/{name}.py" for name in ("axes", "result")),
-            *(f"accelforge/frontend/{name}.py" for name in ("operations", "spec")),
+            *(
+                f"accelforge/exploration/{name}.py"
+                for name in ("axes", "compiled", "explore", "result", "samplers", "work")
+            ),
+            "accelforge/frontend/spec.py",
             *(
                 f"accelforge/mapper/FFM/{name}.py"
-                for name in ("difference", "mappings", "summary", "table")
+                for name in (
+                    *("cache", "difference", "joining", "main", "mappings", "mapspace", "outcome"),
+                    *("placements", "pmappings", "reasons", "results", "rounds", "searches"),
+                    *("summary", "table"),
+                )
             ),
-            *(f"accelforge/exploration/{name}.py" for name in ("axes", "result")),
-            "accelforge/model/columns.py",
+            *(f"accelforge/model/{name}.py" for name in ("columns", "main", "problem")),
         ),
         "model, mapper and exploration take a Spec, whose methods call them",
     ),

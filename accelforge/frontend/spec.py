@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The specification: everything that an evaluation takes."""
+"""The specification: everything that an evaluation takes, and what can be done with it.
+
+Methods import the layers below when they are called: importing the package loads no engine.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,6 @@ from accelforge.frontend.config import Config
 from accelforge.frontend.mapper.ffm import FFM
 from accelforge.frontend.mapping import Mapping
 from accelforge.frontend.model import Model
-from accelforge.frontend.operations import operations
 from accelforge.frontend.renames import EinsumName, Renames
 from accelforge.frontend.variables import Variables
 from accelforge.frontend.workload import Workload
@@ -316,14 +318,18 @@ class Spec(EvalableModel):
         InvalidMappingError
             The mapping does not fit, for example because a memory is too small.
         """
-        return operations.evaluate_mapping(self)
+        from accelforge.model.main import evaluate_mapping
+
+        return evaluate_mapping(self)
 
     def to_problem(self) -> dict[str, Any]:
         """Return the mapping's evaluation as a problem for the engine, which is plain data.
 
         `accelforge.problem` evaluates it, also for many values of its numbers at once.
         """
-        return operations.make_problem(self)
+        from accelforge.model.problem import build_problem
+
+        return build_problem(self).problem
 
     def explore(
         self,
@@ -380,7 +386,9 @@ class Spec(EvalableModel):
         StoreError
             The file has something else, or is in use.
         """
-        return operations.explore(
+        from accelforge.exploration.explore import explore
+
+        return explore(
             self,
             parameters,
             objectives,
@@ -434,7 +442,9 @@ class Spec(EvalableModel):
         EvaluationError
             The specification is wrong or incomplete.
         """
-        return operations.map_workload_to_arch(
+        from accelforge.mapper.FFM.main import map_workload_to_arch
+
+        return map_workload_to_arch(
             self,
             einsum_names=einsum_names,
             one_pbar_only=one_pbar_only,

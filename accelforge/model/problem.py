@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accelforge.expressions import InvertibleSet, user_functions
 from accelforge.frontend.arch import (
@@ -20,12 +20,14 @@ from accelforge.frontend.arch import (
 from accelforge.frontend.arch.spatial import Spatialable
 from accelforge.frontend.iteration_space import parse_affine
 from accelforge.frontend.mapping import Compute as ComputeNode
-from accelforge.frontend.spec import Spec
 from accelforge.model.latency import translate_latency
 from accelforge.model.mapping_nodes import NodeConverter
 from accelforge.model.power_gating import gates_of
 from accelforge.util.budget import budget
 from accelforge.util.exceptions import EvaluationError, InvalidMappingError
+
+if TYPE_CHECKING:
+    from accelforge.frontend.spec import Spec
 
 __all__ = ["Built", "build_problem", "cost_for_einsum", "einsum_of_problem"]
 

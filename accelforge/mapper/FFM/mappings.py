@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any, Self
 
-from accelforge.frontend.operations import operations
 from accelforge.mapper.FFM.breakdown import Breakdown, combine
 from accelforge.mapper.FFM.stacking import stack
 from accelforge.mapper.FFM.table import Table
@@ -336,10 +335,12 @@ class Mappings(Table):
         index : int, optional
             Its number; it is needed if there are several.
         """
+        from accelforge.explanation.explanation import explain_problem
+
         problem = getattr(self._mapping_maker(index), "problem", None)
         if problem is None:
             raise ValueError("only what evaluate_mapping() or the mapper returned can be explained")
-        return operations.explain(problem)
+        return explain_problem(problem)
 
     def difference(self, other: Mappings) -> Difference:
         """Compare a mapping with another one, term by term.

@@ -8,16 +8,18 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accelforge._problem.totals import OBJECTIVES, TOTALS
 from accelforge.expressions import user_functions
 from accelforge.frontend.arch import FlattenedArch, Memory, TensorHolder
 from accelforge.frontend.mapper.metrics import Metrics, metric_of
-from accelforge.frontend.spec import Spec
 from accelforge.mapper.FFM.canonical import Names, bytes_of, text_of, with_plain_names
 from accelforge.mapper.FFM.placements import Placer
 from accelforge.model.problem import cost_for_einsum, einsum_of_problem
+
+if TYPE_CHECKING:
+    from accelforge.frontend.spec import Spec
 
 __all__ = ["EinsumSpace", "list_mapspaces", "objectives_of"]
 

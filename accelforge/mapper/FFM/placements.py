@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accelforge.expressions import InvertibleSet, evaluate
 from accelforge.frontend.arch import FlattenedArch, Memory, TensorHolder, Tensors, Toll
-from accelforge.frontend.spec import Spec
 from accelforge.util.exceptions import EvaluationError
+
+if TYPE_CHECKING:
+    from accelforge.frontend.spec import Spec
 
 __all__ = ["Placer"]
 

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from accelforge.frontend.renames import EinsumName
-from accelforge.frontend.spec import Spec
 from accelforge.mapper.FFM.counting import count_pmappings
 from accelforge.mapper.FFM.group import PmappingGroup
 from accelforge.mapper.FFM.outcome import Searched
 from accelforge.mapper.FFM.reasons import why_none
 from accelforge.util.oset import oset
+
+if TYPE_CHECKING:
+    from accelforge.frontend.spec import Spec
 
 __all__ = ["MultiEinsumPmappings"]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from accelforge._search import METRICS
-from accelforge.frontend.spec import Spec
 from accelforge.mapper.FFM.costs import Costs, add_costs, least_beside
 from accelforge.mapper.FFM.incumbents import Incumbents
 from accelforge.mapper.FFM.joining import join_groups
@@ -24,6 +24,9 @@ from accelforge.mapper.FFM.outcome import Outcome, Searched
 from accelforge.mapper.FFM.pmappings import MultiEinsumPmappings
 from accelforge.mapper.FFM.searches import search_spaces
 from accelforge.mapper.FFM.standing import standing_text
+
+if TYPE_CHECKING:
+    from accelforge.frontend.spec import Spec
 
 __all__ = ["search_in_rounds", "two_rounds_pay_off"]
 
