@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * steps.h: the tiles of one loop, for all choices of the tiles inside.
+ * steps.h: the tiles of one loop, for all choices of the tiles inside, and pruning of what that
+ * gives.
  */
 #ifndef OFFCHIP_FORGE_STEPS_H
 #define OFFCHIP_FORGE_STEPS_H
