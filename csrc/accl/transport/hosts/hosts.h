@@ -7,6 +7,10 @@
  * have one member of each host. A collective is a few collectives of these, so that each part of
  * the data crosses a network once for each host that needs it. This transport is for collectives
  * alone: messages go through the transport that reaches their receiver.
+ *
+ * Sums of integers are added within hosts, then between them. The order of other sums matters: it
+ * is the original's, so the operands themselves are exchanged, and added where the result is
+ * needed.
  */
 #ifndef ACCL_HOSTS_H
 #define ACCL_HOSTS_H
