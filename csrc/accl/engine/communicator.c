@@ -185,9 +185,7 @@ ACCL_EXPORT int accl_create_communicator(accl_device *device, const struct accl_
         return acclib_is_null("accl_create_communicator", "ranks");
 
     *id = 0;
-    int status = acclib_device_check(device);
-    if (status == ACCL_OK)
-        status = acclib_executor_enter(device);
+    int status = acclib_device_enter(device);
     if (status != ACCL_OK)
         return status;
 
@@ -232,9 +230,7 @@ static int take_out(accl_device *device, uint32_t id)
 
 ACCL_EXPORT int accl_free_communicator(accl_device *device, uint32_t id)
 {
-    int status = acclib_device_check(device);
-    if (status == ACCL_OK)
-        status = acclib_executor_enter(device);
+    int status = acclib_device_enter(device);
     if (status != ACCL_OK)
         return status;
 
@@ -291,9 +287,7 @@ ACCL_EXPORT int accl_split_communicator(accl_device *device, uint32_t comm, cons
         return acclib_is_null("accl_split_communicator", "indices");
 
     *id = 0;
-    int status = acclib_device_check(device);
-    if (status == ACCL_OK)
-        status = acclib_executor_enter(device);
+    int status = acclib_device_enter(device);
     if (status != ACCL_OK)
         return status;
 
@@ -309,9 +303,7 @@ ACCL_EXPORT int accl_communicator_info(accl_device *device, uint32_t id,
     if (info == NULL)
         return acclib_is_null("accl_communicator_info", "info");
 
-    int status = acclib_device_check(device);
-    if (status == ACCL_OK)
-        status = acclib_executor_enter(device);
+    int status = acclib_device_enter(device);
     if (status != ACCL_OK)
         return status;
 
@@ -335,9 +327,7 @@ ACCL_EXPORT int accl_communicator_ranks(accl_device *device, uint32_t id, struct
     if (ranks == NULL && n)
         return acclib_is_null("accl_communicator_ranks", "ranks");
 
-    int status = acclib_device_check(device);
-    if (status == ACCL_OK)
-        status = acclib_executor_enter(device);
+    int status = acclib_device_enter(device);
     if (status != ACCL_OK)
         return status;
 
@@ -359,9 +349,7 @@ ACCL_EXPORT int accl_communicator_at(accl_device *device, uint32_t address, uint
         return acclib_is_null("accl_communicator_at", "id");
 
     *id = 0;
-    int status = acclib_device_check(device);
-    if (status == ACCL_OK)
-        status = acclib_executor_enter(device);
+    int status = acclib_device_enter(device);
     if (status != ACCL_OK)
         return status;
 

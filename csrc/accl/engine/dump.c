@@ -16,9 +16,7 @@ static int dump(accl_device *device, char *text, size_t space, size_t *needed,
         return acclib_is_null("accl_dump", "text");
     if (space)
         text[0] = 0;
-    int status = acclib_device_check(device);
-    if (status == ACCL_OK)
-        status = acclib_executor_enter(device);
+    int status = acclib_device_enter(device);
     if (status != ACCL_OK)
         return status;
 

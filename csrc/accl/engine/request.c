@@ -528,9 +528,7 @@ ACCL_EXPORT int accl_completion_fd(accl_device *device, int *fd)
         return acclib_is_null("accl_completion_fd", "fd");
 
     *fd = -1;
-    int status = acclib_device_check(device);
-    if (status == ACCL_OK)
-        status = acclib_executor_enter(device);
+    int status = acclib_device_enter(device);
     if (status != ACCL_OK)
         return status;
     if (device->completion_fd < 0)
@@ -551,9 +549,7 @@ ACCL_EXPORT int accl_last_call(accl_device *device, uint32_t *retcode, uint64_t 
 
     *retcode = 0;
     *duration_ns = 0;
-    int status = acclib_device_check(device);
-    if (status == ACCL_OK)
-        status = acclib_executor_enter(device);
+    int status = acclib_device_enter(device);
     if (status != ACCL_OK)
         return status;
 

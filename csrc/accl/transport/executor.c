@@ -90,6 +90,12 @@ int acclib_executor_enter(accl_device *device)
     return enter(device, device->check != NULL);
 }
 
+int acclib_device_enter(accl_device *device)
+{
+    int status = acclib_device_check(device);
+    return status == ACCL_OK ? acclib_executor_enter(device) : status;
+}
+
 void acclib_executor_enter_surely(accl_device *device)
 {
     enter(device, false);

@@ -28,7 +28,10 @@ static inline bool executor_is_wanted(const accl_device *device)
 /* Becomes the executor, waiting for it. ACCL_INTERRUPTED if the caller's check says so. */
 int acclib_executor_enter(accl_device *device);
 
-/* The same without asking the check: always succeeds. */
+/* The same for a function of the API, whose DEVICE may be unusable. */
+int acclib_device_enter(accl_device *device);
+
+/* Without asking the check: always succeeds. */
 void acclib_executor_enter_surely(accl_device *device);
 
 /* Ends being the executor; a full fence. */
