@@ -16,7 +16,7 @@ from tests.support.layout import NOISE, PACKAGES, includes
 SHORT_HEADER = 60
 # More positional parameters than that are mixed up.
 PARAMETERS = 7
-ONE_USER = 101
+ONE_USER = 97
 LONG_C = 11
 LONG_PYTHON = 31
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a rank keeps of each other one on its host, and finds in that one's memory file: its rx
- * buffers, and its lanes. Any other process may write to the file: counts and places are checked.
+ * State that a rank keeps of each other one on its host, and what it finds in that one's memory
+ * file: rx buffers and lanes. Any other process may write to the file: counts and places are
+ * checked.
  */
 #ifndef ACCL_SHM_PEER_H
 #define ACCL_SHM_PEER_H
