@@ -137,6 +137,7 @@ struct accl_device {
     struct ticket *ticket; /* NULL if it was executed at once, and has not waited so far */
     bool checks;           /* the caller's own thread executes it: its check is called */
     int64_t deadline;      /* 0 until it is first needed; see acclib_call_deadline() */
+    bool lingers;          /* a rank that has stopped may still touch memory of it */
     uint64_t wakes;        /* ranks to wake, as bits by rank % 64; see transport/wake.h */
     char text[TEXT_BYTES];
 

@@ -95,8 +95,10 @@ static struct heap *heap_try(uint64_t bytes)
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     heap->ranges = range_alloc_new(ARENA_HEADER_BYTES, bytes - ARENA_HEADER_BYTES);
     heap->huge = calloc(bytes / HUGE_PAGE + 1, 1);
+    heap->held = calloc(heap->page_count / 8 + 1, 1);
     if (heap->base == MAP_FAILED || heap->pages == MAP_FAILED || heap->ranges == NULL ||
-        heap->huge == NULL || fallocate(heap->fd, 0, 0, ARENA_HEADER_BYTES) != 0)
+        heap->huge == NULL || heap->held == NULL ||
+        fallocate(heap->fd, 0, 0, ARENA_HEADER_BYTES) != 0)
         goto failed;
 
     return heap;
@@ -157,6 +159,7 @@ void acclib_heap_release(struct heap *heap)
         close(heap->fd);
     range_alloc_delete(heap->ranges);
     free(heap->huge);
+    free(heap->held);
     pthread_mutex_destroy(&heap->lock);
     free(heap);
 }
@@ -233,11 +236,25 @@ uint64_t acclib_heap_get(struct heap *heap, uint64_t bytes)
     return offset;
 }
 
+static bool is_held(const struct heap *heap, uint64_t page)
+{
+    return (heap->held[page / 8] >> page % 8 & 1) != 0;
+}
+
+void acclib_heap_hold(struct heap *heap, uint64_t offset)
+{
+    pthread_mutex_lock(&heap->lock);
+    uint32_t block = atomic_load_explicit(&heap->pages[offset / PAGE], memory_order_relaxed);
+    if (block)
+        heap->held[(block - 1) / 8] |= (uint8_t)(1U << (block - 1) % 8);
+    pthread_mutex_unlock(&heap->lock);
+}
+
 void acclib_heap_put(struct heap *heap, uint64_t offset)
 {
     pthread_mutex_lock(&heap->lock);
     uint64_t bytes;
-    if (range_alloc_put(heap->ranges, offset, &bytes)) {
+    if (!is_held(heap, offset / PAGE) && range_alloc_put(heap->ranges, offset, &bytes)) {
         for (uint64_t i = 0; i < bytes / PAGE; i++)
             atomic_store_explicit(&heap->pages[offset / PAGE + i], 0, memory_order_relaxed);
         uint64_t at, length;

@@ -25,6 +25,7 @@ struct heap {
     pthread_mutex_t lock;
     struct range_alloc *ranges;
     _Atomic uint32_t *pages; /* by page of the file: first page of its block + 1, 0 if free */
+    uint8_t *held; /* by page, in bits: whether the block that starts there is kept for good */
     uint64_t page_count;
     uint8_t *huge;       /* by huge page of the file: whether it is one */
     bool no_huge;        /* the system makes none */
@@ -45,6 +46,10 @@ void acclib_heap_release(struct heap *heap);
 /* Offset of a block of BYTES that is backed by memory; 0 if out of memory. */
 uint64_t acclib_heap_get(struct heap *heap, uint64_t bytes);
 void acclib_heap_put(struct heap *heap, uint64_t offset);
+
+/* Keeps the block around OFFSET for good, as others may write there: acclib_heap_put() does nothing
+ * for it. */
+void acclib_heap_hold(struct heap *heap, uint64_t offset);
 
 /* Bytes in use. */
 uint64_t acclib_heap_used(struct heap *heap);

@@ -219,6 +219,15 @@ static uint32_t run_collective(accl_device *device, const struct operation *op)
     return bits;
 }
 
+/* What a rank that does not stop may touch later is not given to anybody else. */
+static void hold_memory(accl_device *device, const struct operation *op)
+{
+    if (op->source != NULL && !op->source_is_array)
+        acclib_heap_hold(device->heap, heap_offset(device->heap, op->source));
+    if (op->result != NULL && !op->result_is_array)
+        acclib_heap_hold(device->heap, heap_offset(device->heap, op->result));
+}
+
 static uint32_t dispatch(accl_device *device, struct operation *op)
 {
     static uint32_t (*const runs[OPERATION_KINDS])(accl_device *, const struct operation *) = {
@@ -228,10 +237,16 @@ static uint32_t dispatch(accl_device *device, struct operation *op)
         [ACCL_RECV] = receive_message,
     };
     uint32_t kind = op->call->operation;
+    uint32_t bits;
     if (operation_is_collective(op->facts))
-        return run_collective(device, op);
-    return runs[kind] != NULL ? runs[kind](device, op)
-                              : acclib_operation_refuse(device, kind, "by this engine");
+        bits = run_collective(device, op);
+    else
+        bits = runs[kind] != NULL ? runs[kind](device, op)
+                                  : acclib_operation_refuse(device, kind, "by this engine");
+    if (device->lingers)
+        hold_memory(device, op);
+
+    return bits;
 }
 
 /* True if what the transport of OP touches may be outside of the memory file. */
@@ -413,6 +428,7 @@ uint32_t acclib_call_execute(accl_device *device, const struct accl_call *call, 
     device->call = call;
     device->checks = checks;
     device->deadline = 0;
+    device->lingers = false;
     uint64_t began = ticks_now(&device->ticks);
     uint32_t bits = run(device, call);
     acclib_transport_flush(device);

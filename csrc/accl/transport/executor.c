@@ -107,7 +107,8 @@ void acclib_executor_let_go(accl_device *device, struct execution *saved)
     *saved = (struct execution){.call = device->call,
                                 .ticket = device->ticket,
                                 .checks = device->checks,
-                                .deadline = device->deadline};
+                                .deadline = device->deadline,
+                                .lingers = device->lingers};
     device->call = NULL;
     device->ticket = NULL;
     acclib_executor_leave(device);
@@ -120,6 +121,7 @@ void acclib_executor_take_back(accl_device *device, const struct execution *save
     device->ticket = saved->ticket;
     device->checks = saved->checks;
     device->deadline = saved->deadline;
+    device->lingers = saved->lingers;
     device->text[0] = 0;
     acclib_ticket_show_going(device);
 }

@@ -43,6 +43,7 @@ struct execution {
     struct ticket *ticket;
     bool checks;
     int64_t deadline;
+    bool lingers;
 };
 
 /* The executed call lets others go on, and is the executor again afterwards. Between the two it

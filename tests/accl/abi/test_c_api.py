@@ -190,6 +190,10 @@ def test_late_ranks_touch_nothing(programs: Programs, transport: str) -> None:
     programs.run("late", "asan", *words, timeout=800, transport=transport)
 
 
+def test_memory_that_a_stopped_rank_may_use_is_not_given_out(programs: Programs) -> None:
+    programs.run("stopped", "asan")
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("how", ["send", "interrupt"])
 def test_a_message_that_is_being_copied_holds_its_sender(programs: Programs, how: str) -> None:

@@ -140,6 +140,25 @@ static void test_blocks(void)
     acclib_heap_release(heap);
 }
 
+/* A block that others may still write to is kept when it is freed, and no other one is. */
+static void test_a_held_block_is_not_given_out_again(void)
+{
+    struct heap *heap = acclib_heap_open(0);
+    CHECK(heap != NULL);
+    uint64_t held = acclib_heap_get(heap, 3 * PAGE), other = acclib_heap_get(heap, PAGE);
+    acclib_heap_hold(heap, held + 2 * PAGE + 8);
+    acclib_heap_hold(heap, heap->bytes - PAGE); /* there is no block */
+    CHECK(acclib_heap_valid(heap, ADDRESS_BASE + held, 3 * PAGE));
+
+    acclib_heap_put(heap, held);
+    acclib_heap_put(heap, other);
+    CHECK(acclib_heap_used(heap) == 3 * PAGE);
+    CHECK(acclib_heap_get(heap, PAGE) == other);
+    for (int i = 0; i < 50; i++)
+        CHECK(acclib_heap_get(heap, PAGE) - held >= 3 * PAGE);
+    acclib_heap_release(heap);
+}
+
 /* Much memory that was freed goes back to the system, a little stays. */
 static void test_freed_memory_is_given_back(void)
 {
@@ -325,6 +344,7 @@ static void test_references(void)
 int main(void)
 {
     test_blocks();
+    test_a_held_block_is_not_given_out_again();
     test_freed_memory_is_given_back();
     test_no_memory_for_a_block();
     test_large_blocks_are_in_huge_pages();

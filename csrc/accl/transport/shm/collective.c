@@ -275,6 +275,8 @@ uint32_t acclib_shm_collective(accl_device *device, const struct operation *op, 
     if (bits)
         acclib_lane_withdraw(device, op->comm, number);
 
+    if (lanes->scratch && device->lingers)
+        acclib_heap_hold(device->heap, lanes->scratch);
     if (lanes->scratch)
         acclib_heap_put(device->heap, lanes->scratch);
     lanes->scratch = 0;

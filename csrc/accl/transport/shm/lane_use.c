@@ -73,6 +73,7 @@ static void wait_until_unused(accl_device *device, const struct communicator *co
             snprintf(device->text + length, sizeof device->text - length,
                      "; rank %u still uses the buffers of this call (is it stopped?)",
                      communicator_shown(comm, index));
+            device->lingers = true;
             return;
         }
         if (waited < YIELD_NS)

@@ -248,8 +248,10 @@ static bool withdraw(accl_device *device, struct offer *o, uint32_t *bits)
     }
     if (!o->wait_ends)
         o->wait_ends = clock_now() + COPY_ENDS_NS;
-    if (clock_now() >= o->wait_ends)
+    if (clock_now() >= o->wait_ends) {
+        device->lingers = true;
         return true;
+    }
 
     /* The signal was taken. */
     o->interrupted |= *bits & ACCL_ERROR(INTERRUPTED_ERROR);
