@@ -59,8 +59,6 @@ class SdkCommand:
         Of the command, for its help.
     name : str
         How the default folder's name begins, such as ``upmem``.
-    part : str
-        What projects look for in `PLACES`, as a path in the folder.
     write : callable
         Writes the folder, and returns the shell commands.
     """
@@ -68,7 +66,6 @@ class SdkCommand:
     prog: str
     description: str
     name: str
-    part: str
     write: Callable[[Path], str]
 
     def run(self, argv: Sequence[str] | None) -> int:
@@ -107,8 +104,15 @@ class SdkCommand:
         except OSError as error:
             raise OSError(f"cannot write {where}: {error}") from error
         if place is not None:
-            _link_place(Path(os.path.abspath(place)), where / self.part, where)
+            _link_places(self._links(place), Path(os.path.abspath(where)))
         return text
+
+    def _links(self, place: str) -> dict[Path, str]:
+        """List what goes where: to all of the usual places, or the first part to another one."""
+        usual = PLACES[self.prog]
+        first = next(iter(usual))
+        links = usual if place == first else {place: usual[first]}
+        return {Path(os.path.abspath(path)): part for path, part in links.items()}
 
     def folder(self, is_shared: bool) -> Path:
         """Return the default folder: in the user's data folder, one per Python environment.
@@ -136,13 +140,14 @@ class SdkCommand:
             nargs="?",
             help="the folder; by default one in your data folder, with --at one in the environment",
         )
+        usual = list(PLACES[self.prog])
         choice = parser.add_mutually_exclusive_group()
         choice.add_argument(
             "--at",
             nargs="?",
-            const=PLACES[self.prog],
+            const=usual[0],
             metavar="PATH",
-            help=f"also make a symbolic link there, {PLACES[self.prog]} by default, where "
+            help=f"also make a symbolic link there, by default {' and '.join(usual)}, where "
             "unmodified projects look; what is there already is not replaced",
         )
         choice.add_argument(
@@ -158,7 +163,7 @@ class SdkCommand:
     def _remove(self, folder: Path | None) -> str:
         found = [folder] if folder is not None else [self.folder(True), *self._own_folder()]
         for one in found:
-            _remove_links(one, one / self.part)
+            _remove_links(Path(os.path.abspath(one)))
             _remove_written(one, self.write)
         return ""
 
@@ -170,33 +175,36 @@ class SdkCommand:
 # --- links where projects look ------------------------------------------------------------------
 
 
-def _link_place(place: Path, target: Path, folder: Path) -> None:
-    """Make a link at a place where nothing is, and note in the folder what was made."""
-    target = Path(os.path.abspath(target))
-    if place.is_symlink() and Path(os.path.realpath(place)) == Path(os.path.realpath(target)):
-        return
-    if os.path.lexists(place):
-        raise FileExistsError(f"{place} is there already, and is not offchip's: it stays as it is")
+def _link_places(links: dict[Path, str], folder: Path) -> None:
+    """Link places to parts of a folder, and note there what was made; nothing if one is taken."""
+    links = {place: part for place, part in links.items() if not _leads_to(place, folder / part)}
+    for place in links:
+        if os.path.lexists(place):
+            raise FileExistsError(
+                f"{place} is there already, and is not offchip's: it stays as it is"
+            )
 
-    missing = [one for one in place.parents if not one.exists()]
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.symlink_to(target)
-    noted = folder / _LINKS
-    lines = [str(place), *map(str, missing)]
-    with noted.open("a") as file:
-        file.write("".join(f"{line}\n" for line in lines))
+    for place, part in links.items():
+        missing = [one for one in place.parents if not one.exists()]
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(folder / part)
+        with (folder / _LINKS).open("a") as file:
+            file.write("".join(f"{line}\n" for line in (place, *missing)))
 
 
-def _remove_links(folder: Path, target: Path) -> None:
-    """Remove what `_link_place` made: links that still lead to the folder, and empty folders."""
+def _leads_to(place: Path, target: Path) -> bool:
+    return place.is_symlink() and os.path.realpath(place) == os.path.realpath(target)
+
+
+def _remove_links(folder: Path) -> None:
+    """Remove what `_link_places` made: links that still lead to the folder, and empty folders."""
     noted = folder / _LINKS
     if not noted.is_file():
         return
-    wanted = Path(os.path.abspath(target))
-    for line in noted.read_text().splitlines():
-        path = Path(line)
+    # Folders come after what is in them.
+    for path in map(Path, sorted(noted.read_text().splitlines(), reverse=True)):
         if path.is_symlink():
-            if Path(os.readlink(path)) == wanted:
+            if Path(os.readlink(path)).is_relative_to(folder):
                 path.unlink()
         else:
             _remove_if_empty(path)

@@ -11,29 +11,37 @@ from pathlib import Path
 
 __all__ = ["PLACES", "own_path", "place_hint"]
 
-# By the command that can make the place.
-PLACES = {"veo-env": "/opt/nec/ve", "dpu-env": "/usr/share/upmem"}
+# By the command that makes them: each place, and which part of the command's folder is there. The
+# first may be elsewhere too.
+PLACES = {
+    "veo-env": {"/opt/nec/ve": "ve"},
+    "dpu-env": {
+        "/usr/share/upmem": "share/upmem",
+        "/usr/include/dpu": "include/dpu",
+        "/usr/lib/libdpu.so": "lib/libdpu.so",
+    },
+}
 
 
 def place_hint(words: Sequence[str], command: str) -> str:
-    """Say how to make the vendor's usual place, if words of a compiler name it in vain.
+    """Say how to make the vendor's usual places, if words of a compiler name one in vain.
 
     Parameters
     ----------
     words : sequence of str
         Arguments of the compiler.
     command : str
-        The command that makes the place, one of `PLACES`.
+        The command that makes the places, one of `PLACES`.
 
     Returns
     -------
     str
         A sentence, or "".
     """
-    place = PLACES[command]
-    if os.path.exists(place) or not any(place in word for word in words):
-        return ""
-    return f"{place} does not exist: 'sudo {own_path(command)} --at' makes it"
+    for place in PLACES[command]:
+        if any(place in word for word in words) and not os.path.exists(place):
+            return f"{place} does not exist: 'sudo {own_path(command)} --at' makes it"
+    return ""
 
 
 def own_path(prog: str) -> str:

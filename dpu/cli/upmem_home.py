@@ -183,7 +183,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "Write a folder like that of UPMEM's SDK, "
         "with this installation's compiler, headers and libdpu"
     )
-    return SdkCommand("dpu-env", description, "upmem", "share/upmem", write_home).run(argv)
+    return SdkCommand("dpu-env", description, "upmem", write_home).run(argv)
 
 
 if __name__ == "__main__":

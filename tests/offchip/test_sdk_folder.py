@@ -62,13 +62,52 @@ def test_a_link_is_made_and_removed_without_a_trace(
     assert set(everything(tmp_path)) - set(before) - set(environments) == set()
 
 
-def test_the_usual_place_is_the_default(
-    run: Run, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def usual(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The usual places, in a folder of the test."""
+    moved = {str(tmp_path) + place: part for place, part in PLACES[command].items()}
+    monkeypatch.setitem(sdk_places.PLACES, command, moved)
+    return [Path(place) for place in moved]
+
+
+def test_the_usual_places_are_those_of_the_vendors() -> None:
+    assert {command: list(places) for command, places in PLACES.items()} == {
+        "veo-env": ["/opt/nec/ve"],
+        "dpu-env": ["/usr/share/upmem", "/usr/include/dpu", "/usr/lib/libdpu.so"],
+    }
+
+
+def test_the_usual_places_are_the_default(
+    run: Run, command: str, usual: list[Path], tmp_path: Path
 ) -> None:
-    assert PLACES == {"veo-env": "/opt/nec/ve", "dpu-env": "/usr/share/upmem"}
-    monkeypatch.setitem(PLACES, command, str(tmp_path / "usual"))
+    before = everything(tmp_path)
     assert run("--at") == 0
-    assert (tmp_path / "usual" / INSIDE[command]).is_file()
+    assert (usual[0] / INSIDE[command]).is_file()
+    assert all(place.is_symlink() and place.exists() for place in usual)
+    if command == "dpu-env":
+        assert [(usual[1] / "dpu.h").is_file(), usual[2].is_file()] == [True, True]
+    assert run("--at", usual[0]) == 0
+
+    assert run("--remove") == 0
+    environment = [tmp_path / "environment", tmp_path / "environment/share"]
+    assert set(everything(tmp_path)) - set(before) - set(environment) == set()
+
+
+def test_no_place_is_made_if_one_is_taken(
+    run: Run, usual: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual[-1].parent.mkdir(parents=True)
+    usual[-1].write_text("the vendor's")
+    assert run("--at") == 1
+    assert f"{usual[-1]} is there already" in capsys.readouterr().err
+    assert [place for place in usual if os.path.lexists(place)] == usual[-1:]
+    assert usual[-1].read_text() == "the vendor's"
+
+
+def test_another_place_is_made_alone(run: Run, usual: list[Path], tmp_path: Path) -> None:
+    assert run("--at", tmp_path / "place") == 0
+    assert (tmp_path / "place").is_dir()
+    assert not any(os.path.lexists(place) for place in usual)
 
 
 @pytest.mark.parametrize("there", ["file", "folder", "link", "dangling link"])
@@ -154,17 +193,16 @@ def test_prebuilt_hosts_find_the_library(command: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [["-I", "{place}/include"], ["-L{place}/lib64", "a.c"]])
 def test_compilers_name_the_command_for_a_place_that_is_missing(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+    command: str, usual: list[Path], words: list[str]
 ) -> None:
-    place = tmp_path / "place"
-    monkeypatch.setitem(sdk_places.PLACES, command, str(place))
-    named = [word.format(place=place) for word in words]
     assert place_hint(["a.c"], command) == ""
-    hint = place_hint(named, command)
-    assert str(place) in hint
-    assert f"{command} --at" in hint
-    place.mkdir()
-    assert place_hint(named, command) == ""
+    for place in usual:
+        named = [word.format(place=place) for word in words]
+        hint = place_hint(named, command)
+        assert str(place) in hint
+        assert f"{command} --at" in hint
+        place.mkdir(parents=True)
+        assert place_hint(named, command) == ""
 
 
 def test_errors_of_the_compilers_end_with_it(tmp_path: Path) -> None:
@@ -173,10 +211,11 @@ def test_errors_of_the_compilers_end_with_it(tmp_path: Path) -> None:
         ("veo-env", ["-m", "veo.cli.nec_compiler", "C", "-c"]),
         ("dpu-env", ["-m", "dpu.toolchain.command", "-c"]),
     ):
-        if os.path.exists(PLACES[command]):
+        place = next(iter(PLACES[command]))
+        if os.path.exists(place):
             continue
         done = subprocess.run(
-            [sys.executable, "-P", *words, f"-I{PLACES[command]}/include", "a.c"],
+            [sys.executable, "-P", *words, f"-I{place}/include", "a.c"],
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -184,4 +223,4 @@ def test_errors_of_the_compilers_end_with_it(tmp_path: Path) -> None:
         )
         assert done.returncode != 0
         assert "no_such_header.h" in done.stderr
-        assert f"{PLACES[command]} does not exist: 'sudo " in done.stderr
+        assert f"{place} does not exist: 'sudo " in done.stderr

@@ -133,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     description = (
         "Write a folder like /opt/nec, with compilers for kernels on the host, headers and libveo"
     )
-    return SdkCommand("veo-env", description, "nec", "ve", write_folder).run(argv)
+    return SdkCommand("veo-env", description, "nec", write_folder).run(argv)
 
 
 if __name__ == "__main__":

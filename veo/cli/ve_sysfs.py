@@ -92,7 +92,7 @@ def _folder() -> Path:
     values = [
         os.environ.get(f"VEO_SOFT_{name}", "") for name in ("NODES", "ARCH", "MODEL", "MEMORY")
     ]
-    tree = SdkCommand("ve-sysfs", "", "nec", "ve", lambda _: "").folder(False)
+    tree = SdkCommand("ve-sysfs", "", "nec", lambda _: "").folder(False)
     return tree / "sys" / "-".join(value or "default" for value in values)
 
 
