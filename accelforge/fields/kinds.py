@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from accelforge.expressions import (
@@ -105,7 +106,7 @@ class Fixed(Kind):
 
     def accept(self, value: Any) -> Any:
         """Take a value of the types, or text that can be read as one."""
-        return _within(self._read(value), self.above, None)
+        return _within(self._read(value), self.above)
 
     def _read(self, value: Any) -> Any:
         if value is None and self.optional:
@@ -127,13 +128,23 @@ class Fixed(Kind):
         return " or ".join(_TYPE_NAMES.get(t, t.__name__) for t in self.types)
 
 
-def _within(value: Any, above: float | None, most: float | None) -> Any:
+def _within(
+    value: Any,
+    above: float | None = None,
+    most: float | None = None,
+    least: float | None = None,
+    finite: bool = False,
+) -> Any:
     """Make sure that a number is in its limits."""
     if isinstance(value, (int, float)):
         if above is not None and not value > above:
             raise ValidationError(f"must be more than {above:g}, but is {value!r}")
+        if least is not None and not value >= least:
+            raise ValidationError(f"must be at least {least:g}, but is {value!r}")
         if most is not None and value > most:
             raise ValidationError(f"must be at most {most:g}, but is {describe(value)}")
+        if finite and value == inf:
+            raise ValidationError("must be finite, but is inf")
     return value
 
 
@@ -191,8 +202,10 @@ class Expression(Kind):
         Whether it may be None.
     lazy : bool
         Whether text that cannot be evaluated yet stays text.
-    above, most : float, optional
-        Limits of numbers; `above` itself is outside.
+    above, most, least : float, optional
+        Limits of numbers; `above` itself is outside, and so is NaN of the others.
+    finite : bool
+        Whether infinity is outside too.
     """
 
     inert = False
@@ -204,10 +217,12 @@ class Expression(Kind):
         lazy: bool = False,
         above: float | None = None,
         most: float | None = None,
+        least: float | None = None,
+        finite: bool = False,
     ) -> None:
         self.types = types
-        self.above, self.most = above, most
-        self.limited = above is not None or most is not None
+        self.limits = above, most, least, finite
+        self.limited = self.limits != (None, None, None, False)
         self.optional = optional
         self.lazy = lazy
         self.simple = frozenset(types) <= {int, float, bool}
@@ -228,7 +243,7 @@ class Expression(Kind):
         if kind is float and value.is_integer() and -1e18 < value < 1e18:
             value, kind = int(value), int
         if kind in self.numbers:
-            return _within(value, self.above, self.most) if self.limited else value
+            return _within(value, *self.limits) if self.limited else value
         if is_literal_string(value):
             result: Any = value
         else:
@@ -252,7 +267,7 @@ class Expression(Kind):
     def check(self, result: Any, value: Any) -> Any:
         """Make sure that a value has one of the types, and is within the limits."""
         checked = self._of_type(result, value)
-        return _within(checked, self.above, self.most) if self.limited else checked
+        return _within(checked, *self.limits) if self.limited else checked
 
     def _of_type(self, result: Any, value: Any) -> Any:
         kind = type(result)

@@ -20,7 +20,7 @@ from jinja2.visitor import NodeTransformer
 from accelforge.expressions import functions
 from accelforge.util.budget import Budget, weigh
 from accelforge.util.exceptions import EvaluationError
-from accelforge.yaml.substitution import pay_for_code
+from accelforge.yaml.substitution import cost_of_code
 
 __all__ = ["Sandbox"]
 
@@ -31,6 +31,13 @@ GROWING = frozenset(
     (
         *("batch", "center", "format", "indent", "join", "replace", "round", "slice", "sum"),
         *("tojson", "wordwrap", "xmlattr"),
+    )
+)
+# Tests that read all of what they are given.
+READING = frozenset(
+    (
+        *("eq", "equalto", "==", "ne", "!=", "gt", "greaterthan", ">", "ge", ">=", "lt"),
+        *("lessthan", "<", "le", "<=", "in", "lower", "upper"),
     )
 )
 METHODS: dict[type, frozenset[str]] = {
@@ -78,6 +85,8 @@ class Sandbox(SandboxedEnvironment):
         self.budget = budget
         for name, function in list(self.filters.items()):
             self.filters[name] = self._paid_filter(name, function)
+        for name in READING:
+            self.tests[name] = self._paid_test(self.tests[name])
         self.filters.update(_walk=self.walk, _made=self.made, _joined=self.joined)
         self.globals["range"] = functions.FUNCTIONS["range"]
         del self.globals["lipsum"]
@@ -85,8 +94,13 @@ class Sandbox(SandboxedEnvironment):
     # --- compiling ------------------------------------------------------------------------------
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        pay_for_code(self.budget, source)
+        self.budget.spend(cost_of_code(source))
         return _Payer().visit(super()._parse(source, name, filename))  # type: ignore[no-any-return]
+
+    def _load_template(self, *args: Any, **named: Any) -> Any:
+        """Pay for what is included, or imported, each time."""
+        self.budget.spend(10)
+        return super()._load_template(*args, **named)
 
     # --- what the changed tree calls ------------------------------------------------------------
 
@@ -126,8 +140,8 @@ class Sandbox(SandboxedEnvironment):
         return self.made(function(left, right))
 
     def call(__self, __context: Context, __object: Any, *args: Any, **named: Any) -> Any:
-        """Pay for a call; macros are recursive."""
-        __self.budget.spend(8)
+        """Pay for a call, and what stars make arguments of; macros are recursive."""
+        __self.budget.spend(8 + len(args) + len(named))
         return super().call(__context, __object, *args, **named)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
@@ -141,6 +155,19 @@ class Sandbox(SandboxedEnvironment):
                     )
                 return self._paid_method(attribute, getattr(obj, attribute), obj)
         return super().getattr(obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """Get an item; the hash of a tuple reads all of it."""
+        if isinstance(argument, tuple):
+            self.budget.spend(1 + weigh(argument, self.budget.left))
+        return super().getitem(obj, argument)
+
+    def _paid_test(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            self.budget.spend(sum(1 + weigh(arg, self.budget.left) for arg in args))
+            return function(*args)
+
+        return call
 
     def _paid_method(self, name: str, method: Any, obj: Any) -> Callable[..., Any]:
         def call(*args: Any, **named: Any) -> Any:
@@ -228,3 +255,7 @@ class _Payer(NodeTransformer):
     def visit_Tuple(self, node: nodes.Tuple) -> nodes.Node:
         self.generic_visit(node)
         return node if node.ctx == "store" else self._through(node, "_made")
+
+    def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:
+        self.generic_visit(node)
+        return self._through(node, "_made") if isinstance(node.arg, nodes.Slice) else node

@@ -17,6 +17,8 @@ __all__ = ["find_path", "find_paths", "read_text"]
 MAX_BYTES = 8 << 20
 # Where more steps are allowed, as many as they could pay for.
 BYTES_OF_STEP = 8
+# To find, open and close it.
+STEPS_OF_FILE = 30
 # Each part of a pattern with wildcards multiplies what is looked at.
 MAX_WILD_PARTS = 2
 
@@ -86,7 +88,7 @@ def read_text(path: str) -> str:
             f"{path} has more than {most >> 20} MiB, and is not read; accelforge.limits() allows "
             f"for more, in a file that you trust"
         )
-    spend(len(content) >> 6)
+    spend(STEPS_OF_FILE + (len(content) >> 6))
     try:
         return content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:

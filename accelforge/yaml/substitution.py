@@ -17,7 +17,7 @@ from typing import Any
 from accelforge.expressions import functions
 from accelforge.util.budget import Budget, budget
 
-__all__ = ["pay_for_code", "substitute"]
+__all__ = ["cost_of_code", "substitute"]
 
 STEPS_OF_CODE = 20
 """The cost of compiling a character within braces."""
@@ -63,10 +63,10 @@ class _Unknown(Exception):
     """Jinja2 is needed."""
 
 
-def pay_for_code(paid: Budget, source: str) -> None:
-    """Pay for compiling a template."""
+def cost_of_code(source: str) -> int:
+    """Count the steps of compiling a template."""
     code = sum(len(match[0]) for match in CODE.finditer(source))
-    paid.spend(code * STEPS_OF_CODE + (len(source) >> 2))
+    return code * STEPS_OF_CODE + (len(source) >> 2)
 
 
 def substitute(source: str, variables: dict[str, Any]) -> str | None:
@@ -87,19 +87,22 @@ def substitute(source: str, variables: dict[str, Any]) -> str | None:
     values = {name: value for name, value in variables.items() if _is_plain(value)}
     if len(values) < len(variables) or "{#" in source or "\r" in source:
         return None
-    try:
-        pieces, rest = _compile(_TAG.split(source.removesuffix("\n"))[::-1], False)
-    except (_Unknown, SyntaxError, ValueError, RecursionError):
-        return None
-    assert not rest
-    try:
-        with budget() as paid:
-            run = _Run(values, paid)
-            pay_for_code(paid, source)
+    cost = cost_of_code(source)
+    # Jinja2 meets errors again, and says where.
+    with budget() as paid:
+        if cost > paid.left:
+            return None
+        try:
+            pieces, rest = _compile(_TAG.split(source.removesuffix("\n"))[::-1], False)
+        except (_Unknown, SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+        assert not rest
+        run = _Run(values, paid)
+        try:
+            paid.spend(cost)
             run.execute(pieces)
-    # Jinja2 meets the error again, and says where.
-    except Exception:
-        return None
+        except Exception:
+            return None
     return "".join(run.parts)
 
 

@@ -72,22 +72,24 @@ class Action(EvalableModel):
     name: str = field(Text())
     """Its name: ``read``, ``write``, ``compute`` or ``hop``."""
 
-    energy: float | str | None = field(Expression(int, float, optional=True), None)
+    energy: float | str | None = field(
+        Expression(int, float, optional=True, least=0, finite=True), None
+    )
     """Joules of one action, before the scales of the action and of its component."""
 
-    energy_scale: float | str = field(Expression(int, float), 1)
+    energy_scale: float | str = field(Expression(int, float, least=0, finite=True), 1)
     """Factor for the energy."""
 
     latency: float | str | None = field(Expression(int, float, optional=True), None)
     """Seconds of one action. Deprecated: `throughput` is its reciprocal, and takes its place."""
 
-    latency_scale: float | str = field(Expression(int, float), 1)
+    latency_scale: float | str = field(Expression(int, float, least=0, finite=True), 1)
     """Deprecated: `throughput_scale` is its reciprocal, and takes its place."""
 
-    throughput: float | str | None = field(Expression(int, float, optional=True), None)
+    throughput: float | str | None = field(Expression(int, float, optional=True, above=0), None)
     """Actions per second, before the scales of the action and of its component."""
 
-    throughput_scale: float | str = field(Expression(int, float), 1)
+    throughput_scale: float | str = field(Expression(int, float, above=0), 1)
     """Factor for the throughput."""
 
     extra_attributes_for_component_model: EvalExtras = field(Part(EvalExtras), EvalExtras())

@@ -23,8 +23,11 @@ from accelforge.util.exceptions import EvaluationError, ValidationError
 
 __all__ = ["DEFAULT_LATENCY", "GLOBAL_ATTRIBUTES", "Component"]
 
-_NUMBER = Expression(int, float)
-_NUMBER_OR_NONE = Expression(int, float, optional=True)
+# What costs, and factors of it. A rate may be infinite: what is done at it takes no time.
+_COST_OR_NONE = Expression(int, float, optional=True, least=0, finite=True)
+_FACTOR = Expression(int, float, least=0, finite=True)
+_RATE = Expression(int, float, above=0)
+_COUNT = Expression(int, float, above=0, finite=True)
 DEFAULT_LATENCY = "sum(a.n_calls / a.throughput for a in actions)"
 GLOBAL_ATTRIBUTES = "arch_extra_attributes_for_all_component_models"
 
@@ -66,41 +69,41 @@ class Component(Leaf, Spatialable):
     enabled: bool | str = field(Expression(bool, lazy=True), True)
     """True if the mapper uses it for an Einsum, for example ``len(All) == 3``."""
 
-    area: float | str | None = field(_NUMBER_OR_NONE, None)
+    area: float | str | None = field(_COST_OR_NONE, None)
     """Area of one instance, in m^2."""
 
-    total_area: float | str | None = field(_NUMBER_OR_NONE, None)
+    total_area: float | str | None = field(_COST_OR_NONE, None)
     """Area of all instances, in m^2; it is a result."""
 
-    area_scale: float | str = field(_NUMBER, 1)
+    area_scale: float | str = field(_FACTOR, 1)
     """Factor for the area."""
 
-    leak_power: float | str | None = field(_NUMBER_OR_NONE, None)
+    leak_power: float | str | None = field(_COST_OR_NONE, None)
     """Power that one instance leaks, in W."""
 
-    total_leak_power: float | str | None = field(_NUMBER_OR_NONE, None)
+    total_leak_power: float | str | None = field(_COST_OR_NONE, None)
     """Power that all instances leak, in W; it is a result."""
 
-    leak_power_scale: float | str = field(_NUMBER, 1)
+    leak_power_scale: float | str = field(_FACTOR, 1)
     """Factor for the leak power."""
 
-    energy_scale: float | str = field(_NUMBER, 1)
+    energy_scale: float | str = field(_FACTOR, 1)
     """Factor for the energy of every action."""
 
-    actions_scale: float | str = field(_NUMBER, 1)
+    actions_scale: float | str = field(_FACTOR, 1)
     """Factor for the number of actions, and so for energy and latency."""
 
     total_latency: str | int | float = field(Text(number=True), DEFAULT_LATENCY)
     """Expression for the seconds that the component takes for an Einsum. It can use ``actions``,
     each with ``name``, ``n_calls``, ``throughput`` and ``energy``, and the other fields."""
 
-    latency_scale: float | str = field(_NUMBER, 1)
+    latency_scale: float | str = field(_FACTOR, 1)
     """Deprecated: `throughput_scale` is its reciprocal, and takes its place."""
 
-    throughput_scale: float | str = field(_NUMBER, 1)
+    throughput_scale: float | str = field(_RATE, 1)
     """Factor for the throughput of every action."""
 
-    n_parallel_instances: float | str = field(_NUMBER, 1)
+    n_parallel_instances: float | str = field(_COUNT, 1)
     """Number that work in parallel: factor for area, leak power and throughput."""
 
     extra_attributes_for_component_model: EvalExtras = field(

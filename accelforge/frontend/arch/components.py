@@ -40,8 +40,8 @@ __all__ = [
     "TopologySpec",
 ]
 
-_NUMBER = Expression(int, float)
-_POSITIVE_OR_NONE = Expression(int, float, optional=True, above=0)
+_SIZE = Expression(int, float, least=0)
+_POSITIVE_OR_NONE = Expression(int, float, optional=True, above=0, finite=True)
 
 
 class TensorHolder(Component):
@@ -91,7 +91,7 @@ class Memory(TensorHolder):
     _color: ClassVar[str] = "#dff3df"
     _default_actions: ClassVar[tuple[str, ...]] = ("read", "write")
 
-    size: float | str = field(_NUMBER)
+    size: float | str = field(_SIZE)
     """Capacity of one instance, in bits."""
 
     def _render_node_label(self) -> str:

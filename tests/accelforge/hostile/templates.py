@@ -9,6 +9,15 @@ from tests.accelforge.hostile.files import Texts
 __all__ = ["TEMPLATES"]
 
 _DOUBLE = "{{% set a = {0} %}}\n"
+_LISTS = (
+    "{% set a = range(200000)|list %}{% set b = range(200000)|list %}{% set t = 'x' * 800000 %}\n"
+)
+
+
+def _loop(body: str) -> str:
+    """Write a loop whose body makes nothing that is kept."""
+    return "{% for i in range(10000) %}" + body + "{% endfor %}"
+
 
 TEMPLATES: Texts = {
     "tilde": lambda: "{% set a = 'xxxx' %}\n" + _DOUBLE.format("a ~ a") * 40,
@@ -109,6 +118,22 @@ TEMPLATES: Texts = {
     "equal": lambda: (
         "{% set a = [0] * 1000000 %}{% set b = [0] * 1000000 %}{% for i in range(100000) %}{% if a == b %}{% endif %}{% endfor %}"
     ),
+    "test-equal": lambda: _LISTS + _loop("{% if a is eq(b) %}{% endif %}"),
+    "test-less": lambda: _LISTS + _loop("{% if a is lt(b) %}{% endif %}"),
+    "test-in": lambda: _LISTS + _loop("{% if -1 is in(a) %}{% endif %}"),
+    "test-lower": lambda: _LISTS + _loop("{% if t is lower %}{% endif %}"),
+    "slices": lambda: _LISTS + _loop("{% set c = a[::2] %}"),
+    "stars": lambda: _LISTS + _loop("{% set c = cycler(*a) %}"),
+    "keys": lambda: (
+        _LISTS + "{% set k = namespace(t=(1,)) %}{% for i in range(17) %}{% set k.t = k.t + k.t %}"
+        "{% endfor %}{% set d = {k.t: 1} %}" + _loop("{% set c = d[k.t] %}")
+    ),
+    "includes-that-double": lambda: (
+        "{% set n = n|default(60) - 1 %}{% if n > 0 %}"
+        "{% include 'spec.yaml' %}{% include 'spec.yaml' %}{% endif %}"
+    ),
+    "many-statements": lambda: "{% set a = 1 %}" * 200_000 + "x: 1",
+    "long-conditions": lambda: "a: {{ " + "1 if 1 else " * 4_000 + "0 }}",
     "lipsum": lambda: "a: {{ lipsum(n=10**7)|length }}",
     "cycler": lambda: (
         "{% set c = cycler(1, 2) %}{% for i in range(10**6) %}{{ c.next() }}{% endfor %}"

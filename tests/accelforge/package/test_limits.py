@@ -57,6 +57,61 @@ def test_a_number_out_of_its_limits_is_located(
     assert "spec.yaml, line " in str(caught.value)
 
 
+@pytest.mark.parametrize("value", ["-1", "nan", "inf", "0"])
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        ("size", "-1 nan"),
+        ("area", "-1 nan inf"),
+        ("leak_power", "-1 nan inf"),
+        ("area_scale", "-1 nan inf"),
+        ("leak_power_scale", "-1 nan inf"),
+        ("energy_scale", "-1 nan inf"),
+        ("actions_scale", "-1 nan inf"),
+        ("latency_scale", "-1 nan inf"),
+        ("throughput_scale", "-1 nan 0"),
+        ("n_parallel_instances", "-1 nan inf 0"),
+        ("bits_per_action", "-1 nan inf 0"),
+    ],
+)
+def test_costs_sizes_and_rates_have_limits(field: str, wrong: str, value: str) -> None:
+    kind = af.arch.Memory._fields[field].kind
+    number = float(value)
+    if value not in wrong.split():
+        kind.evaluate(number, {}, True)
+        return
+    with pytest.raises(af.ValidationError, match=r"must be (more than|at least) 0|must be finite"):
+        kind.evaluate(number, {}, True)
+    with pytest.raises(af.ValidationError, match=r"must be (more than|at least) 0|must be finite"):
+        kind.evaluate(f"float('{value}')", {}, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "name: read, energy: 1,",
+            "name: read, energy: -1,",
+            "read.energy .*at least 0, but is -1",
+        ),
+        ("name: read, energy: 1,", "name: read, energy: inf,", "read.energy .*finite, but is inf"),
+        (
+            "name: read, energy: 1, throughput: inf",
+            "name: read, energy: 1, throughput: 0",
+            "read.throughput .*more than 0, but is 0",
+        ),
+    ],
+)
+def test_costs_of_actions_are_located(
+    load: Callable[..., Any], texts: Any, old: str, new: str, message: str
+) -> None:
+    text = texts.ARCH + texts.WORKLOAD + texts.MAPPING
+    assert old in text
+    with pytest.raises(af.EvaluationError, match=message) as caught:
+        load(text.replace(old, new)).evaluate_mapping()
+    assert "spec.yaml, line " in str(caught.value)
+
+
 def test_the_largest_rank_has_exact_counts(load: Callable[..., Any], texts: Any) -> None:
     workload = texts.WORKLOAD.replace("M: 8", "M: 2**53").replace("N: 4, K: 2", "N: 1, K: 1")
     result = load(
