@@ -85,8 +85,9 @@ class Sandbox(SandboxedEnvironment):
         self.budget = budget
         for name, function in list(self.filters.items()):
             self.filters[name] = self._paid_filter(name, function)
+        tests: dict[str, Any] = self.tests
         for name in READING:
-            self.tests[name] = self._paid_test(self.tests[name])
+            tests[name] = self._paid_test(tests[name])
         self.filters.update(_walk=self.walk, _made=self.made, _joined=self.joined)
         self.globals["range"] = functions.FUNCTIONS["range"]
         del self.globals["lipsum"]
