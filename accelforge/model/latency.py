@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
+from math import isfinite
 from typing import Any, ClassVar
 
 from accelforge.expressions import FUNCTIONS, evaluate_text
@@ -79,9 +80,11 @@ class _Term:
 def _postfix(value: Any) -> list[Any]:
     if isinstance(value, _Term):
         return value.postfix
-    if isinstance(value, (int, float)):
-        return [float(value)]
-    raise TypeError(f"{type(value).__name__} is not a number")
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"{type(value).__name__} is not a number")
+    if not isfinite(value):
+        raise TypeError(f"{value} is not finite")
+    return [float(value)]
 
 
 class _Action:
@@ -164,7 +167,7 @@ def translate_latency(component: Component, symbols: dict[str, Any]) -> list[Any
     if text == DEFAULT_LATENCY:
         return None
     number = to_number(text)
-    if number is not None:
+    if number is not None and isfinite(number):
         return [float(number)]
     key = (str(text), tuple(action.name for action in component.actions))
     if key in _cache:

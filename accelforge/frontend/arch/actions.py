@@ -130,7 +130,8 @@ class TensorHolderAction(Action):
     """An action that moves values of tensors."""
 
     bits_per_action: float | str = field(
-        Expression(int, float, above=0), "1 if bits_per_action is None else bits_per_action"
+        Expression(int, float, above=0, finite=True),
+        "1 if bits_per_action is None else bits_per_action",
     )
     """Bits that one action moves; by default those of the component, or else 1."""
 

@@ -100,6 +100,16 @@ def test_costs_sizes_and_rates_have_limits(field: str, wrong: str, value: str) -
             "name: read, energy: 1, throughput: 0",
             "read.throughput .*more than 0, but is 0",
         ),
+        (
+            "name: Buffer",
+            "name: Buffer\n    total_latency: nan",
+            'spec.arch.nodes.Buffer.total_latency .*"nan" is not a number of seconds: nan',
+        ),
+        (
+            "name: Buffer",
+            "name: Buffer\n    total_latency: actions[0].n_calls * 1e400",
+            "spec.arch.nodes.Buffer.total_latency .*inf is not finite",
+        ),
     ],
 )
 def test_costs_of_actions_are_located(
