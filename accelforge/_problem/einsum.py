@@ -242,8 +242,8 @@ class EinsumFlattener:
                 "holdings",
                 self.tensors[name],
                 f.number(holding, "bits_per_value", AMOUNT, here, 1.0),
-                f.number(holding, "read_values_per_action", POSITIVE, here, 1.0),
-                f.number(holding, "write_values_per_action", POSITIVE, here, 1.0),
+                f.number(holding, "read_values_per_action", RATE, here, 1.0),
+                f.number(holding, "write_values_per_action", RATE, here, 1.0),
                 *DIRECTIONS[direction],
             )
 

@@ -17,13 +17,19 @@ __all__ = ["Action", "TensorHolderAction", "evaluate_tensor_numbers", "replace_l
 def evaluate_tensor_numbers(
     table: dict[Any, Any], location: str, symbols: dict[str, Any]
 ) -> dict[str, Any]:
-    """Evaluate ``{set expression: number}`` to ``{tensor: number}``."""
+    """Evaluate ``{set expression: number}`` to ``{tensor: number}``.
+
+    Values may have no bits on a component that they do not pass; an action moves some values.
+    """
+    may_be_zero = location == "bits_per_value"
     result = {}
     for key, members, value in evaluate_set_keys(table, symbols, location):
         for tensor in members:
             number = evaluate(value, symbols)
-            if not isinstance(number, (int, float)) or not number > 0:
-                error = EvaluationError(f"must be more than 0, but is {number!r} for {tensor}")
+            is_number = isinstance(number, (int, float))
+            if not is_number or not (number > 0 or (may_be_zero and number == 0)):
+                needed = "at least 0" if may_be_zero else "more than 0"
+                error = EvaluationError(f"must be {needed}, but is {number!r} for {tensor}")
                 error.add_field(key)
                 raise error
             result[tensor] = number

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from typing import Any, ClassVar
 
 from accelforge.expressions import evaluate_set_keys
@@ -79,8 +80,9 @@ class TensorHolder(Component):
         for table in (action.values_per_action, self.values_per_action):
             if tensor_name in table:
                 return float(table[tensor_name])  # type: ignore[index]
-        bits: Any = self.bits_per_value
-        return float(action.bits_per_action / bits.get(tensor_name, bits_per_value_default))
+        sizes: Any = self.bits_per_value
+        bits = sizes.get(tensor_name, bits_per_value_default)
+        return float(action.bits_per_action / bits) if bits else math.inf
 
 
 class Memory(TensorHolder):

@@ -153,8 +153,8 @@ static enum forge_status check_level(const struct forge_problem *problem,
         const struct forge_holding *holding = &problem->holdings[level->holdings.first + i];
         if (holding->tensor >= einsum->tensors.count ||
             !value_is(problem, holding->bits, FORGE_AMOUNT) ||
-            !value_is(problem, holding->reads, FORGE_POSITIVE) ||
-            !value_is(problem, holding->writes, FORGE_POSITIVE))
+            !value_is(problem, holding->reads, FORGE_RATE) ||
+            !value_is(problem, holding->writes, FORGE_RATE))
             return FORGE_BAD_INDEX;
     }
     return forge_formula_check(problem, level);

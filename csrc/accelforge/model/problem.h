@@ -123,7 +123,7 @@ struct forge_action {
 struct forge_holding {
     uint32_t tensor;
     uint32_t bits;   /* value: bits per value */
-    uint32_t reads;  /* value: values per read */
+    uint32_t reads;  /* value: values per read; infinite if they have no bits */
     uint32_t writes; /* value: values per write */
     uint32_t up;     /* traffic to the parent is charged */
     uint32_t down;

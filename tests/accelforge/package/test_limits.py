@@ -27,8 +27,8 @@ import accelforge as af
         ),
         (
             "name: Buffer",
-            "name: Buffer\n    bits_per_value: {A: 0}",
-            "spec.arch.nodes.Buffer.bits_per_value.A .*more than 0, but is 0 for A",
+            "name: Buffer\n    bits_per_value: {A: 0 - 1}",
+            "spec.arch.nodes.Buffer.bits_per_value.A .*at least 0, but is -1 for A",
         ),
         (
             "name: Buffer",
@@ -120,6 +120,31 @@ def test_costs_of_actions_are_located(
     with pytest.raises(af.EvaluationError, match=message) as caught:
         load(text.replace(old, new)).evaluate_mapping()
     assert "spec.yaml, line " in str(caught.value)
+
+
+def test_values_without_bits_cost_nothing(load: Callable[..., Any], texts: Any) -> None:
+    text = texts.ARCH + texts.WORKLOAD + texts.MAPPING
+    whole = load(text).evaluate_mapping().actions(per_component=True, per_tensor=True)
+    free = text.replace("name: Buffer", "name: Buffer\n    bits_per_value: {A: 0}")
+    result = load(free).evaluate_mapping()
+    actions = result.actions(per_component=True, per_tensor=True)
+    assert {key for key in whole if whole[key] != actions.get(key, 0)} == {
+        ("Buffer", "A", "read"),
+        ("Buffer", "A", "write"),
+    }
+    assert not actions["Buffer", "A", "read"] and not actions["Buffer", "A", "write"]
+    assert result.energy() < load(text).evaluate_mapping().energy()
+
+
+def test_the_mapper_counts_no_actions_of_values_without_bits(
+    load: Callable[..., Any], texts: Any
+) -> None:
+    text = texts.ARCH.replace("name: Buffer", "name: Buffer\n    bits_per_value: {A: 0}")
+    found = load(text + texts.WORKLOAD).map_workload_to_arch(print_progress=False)
+    spec = load(text + texts.WORKLOAD)
+    spec.mapping = found.mapping(0)
+    assert found[0].energy() == pytest.approx(spec.evaluate_mapping().energy(), rel=1e-12)
+    assert not found[0].actions(per_component=True, per_tensor=True).get(("Buffer", "A", "read"))
 
 
 def test_the_largest_rank_has_exact_counts(load: Callable[..., Any], texts: Any) -> None:
