@@ -88,9 +88,11 @@ class Text(Kind):
         self.number = number
 
     def accept(self, value: Any) -> Any:
-        """Take text, and a number or None if the field may hold that."""
-        if isinstance(value, str) or (value is None and self.optional):
-            return value
+        """Take text, in quotes or not, and a number or None if the field may hold that."""
+        if isinstance(value, str):
+            return str(value)
+        if value is None and self.optional:
+            return None
         if self.number and isinstance(value, (int, float)) and not isinstance(value, bool):
             return value
         raise ValidationError(f"expected text, not {describe(value)}")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations
@@ -236,6 +237,24 @@ class Placer:
                 result.append([group for group in groups if group])
         return result
 
+    def _bounds(self, rule: Any, dim: Any) -> dict[str, Any]:
+        """Return a condition on the iterations of loops.
+
+        AccelForge takes an expression that it cannot evaluate for a set of letters. Its Albireo has
+        names of ranks there, ``{P, Q, N}``, which bound nothing.
+        """
+        if isinstance(rule.expression, InvertibleSet) or rule.operator.startswith("product"):
+            return _comparison(rule)
+        variables = sorted(set(rule.expression) & set(self.einsum.rank_variables))
+        warnings.warn(
+            f'loop_bounds of {dim.name}: the set expression "{rule.expression}" cannot be evaluated; '
+            f"it bounds loops over {' and '.join(variables) or 'no variable'}, as in AccelForge, which "
+            "reads its letters. Name rank variables with | between: m | n",
+            UserWarning,
+            stacklevel=2,
+        )
+        return {"variables": variables, "operator": rule.operator, "value": rule.value}
+
     def _spatial(self) -> list[dict[str, Any]]:
         """Return the conditions on spatial loops, for each dimension of a fan-out."""
         return [
@@ -243,7 +262,8 @@ class Placer:
                 "component": node.name,
                 "dim": dim.name,
                 "min_usage": 0.0 if self.einsum.is_copy_operation else float(dim.min_usage),
-                "loop_bounds": [_comparison(rule) for rule in dim.loop_bounds] + _reused(node, dim),
+                "loop_bounds": [self._bounds(rule, dim) for rule in dim.loop_bounds]
+                + _reused(node, dim),
             }
             for node in self.way
             for dim in getattr(node, "spatial", ())

@@ -191,6 +191,34 @@ def test_reuse_of_a_dimension_is_a_bound_of_one() -> None:
     ]
 
 
+def bounded(expression: str, operator: str) -> list[dict[str, Any]]:
+    """Return the conditions that an expression and an operator in quotes make."""
+    bound = {"expression": expression, "operator": af.LiteralString(operator), "value": 2}
+    dimension = {"name": af.LiteralString("X"), "fanout": 2, "loop_bounds": [bound]}
+    space = list_mapspaces(spec(memory("Main", keep="All"), mac(spatial=[dimension])))[0]
+    assert space.identity
+    bounds: list[dict[str, Any]] = space.mapspace["placements"][0]["spatial"][0]["loop_bounds"]
+    return bounds
+
+
+def test_text_in_quotes_is_text() -> None:
+    assert bounded("k", "<=") == [{"variables": ["k"], "operator": "<=", "value": 2}]
+
+
+@pytest.mark.parametrize(("expression", "variables"), [("{K, M}", []), ("{m, K}", ["m"])])
+def test_a_bound_that_cannot_be_evaluated_is_read_by_letters(
+    expression: str, variables: list[str]
+) -> None:
+    with pytest.warns(UserWarning, match="loop_bounds of X.*as in AccelForge"):
+        bounds = bounded(expression, "<=")
+    assert bounds == [{"variables": variables, "operator": "<=", "value": 2}]
+
+
+def test_a_bound_of_a_product_must_be_evaluated() -> None:
+    with pytest.raises(af.EvaluationError, match="{K, M}.*cannot be evaluated"):
+        bounded("{K, M}", "product<=")
+
+
 def test_unfused_tensors_may_go_first() -> None:
     given = spec(memory("Main", keep="A", may_keep="Z"), memory("Buffer", keep="~Main | A"), mac())
     given.mapper.prioritize_reuse_of_unfused_tensors = True
