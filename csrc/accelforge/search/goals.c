@@ -154,6 +154,8 @@ static bool count_instances(struct forge_making *m, uint32_t level, uint32_t dim
     return found;
 }
 
+/* A scale above 1 says that each iteration uses more than one instance. One iteration is always
+ * allowed. */
 static void add_fanouts(struct forge_making *m)
 {
     for (uint32_t l = 0; l < m->templates->facts.level_count; l++) {
@@ -165,10 +167,12 @@ static void add_fanouts(struct forge_making *m)
             struct forge_goal *goal = add_goal(m, FORGE_FOR_FANOUT);
             if (goal == NULL)
                 return;
+            const struct forge_dimension *dimension =
+                &m->space->problem.dimensions[level->dimensions.first + d];
             goal->polynomial = instances;
             goal->passes = true;
-            goal->most = forge_making_value(
-                m, m->space->problem.dimensions[level->dimensions.first + d].fanout);
+            goal->most = fmax(1, forge_making_value(m, dimension->fanout) /
+                                     fmax(forge_making_value(m, dimension->usage_scale), 1));
         }
     }
 }

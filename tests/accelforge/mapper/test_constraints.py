@@ -83,6 +83,28 @@ def test_bounds_of_spatial_loops(variables: list[str], relation: str, value: int
     assert is_best(space, _search.list_templates(whole), allows)
 
 
+@pytest.mark.parametrize("scale", [1.5, 2, 4])
+def test_a_scale_of_usage_leaves_fewer_instances(scale: float) -> None:
+    space = {**mapspaces.gemm({"m": 4, "n": 1, "k": 4}, registers=40), "tracked": []}
+    templates = _search.list_templates(space)
+    (level,) = (x for x in space["problem"]["einsums"][0]["levels"] if x.get("spatial"))
+    for dimension in level["spatial"]:
+        dimension["usage_scale"] = scale
+    fanouts = {dimension["name"]: dimension["fanout"] for dimension in level["spatial"]}
+
+    def allows(mapping: Nodes) -> bool:
+        tiles, used = {"m": 4, "n": 1, "k": 4}, dict.fromkeys(fanouts, 1.0)
+        for node in mapping:
+            name = loop_of(node)
+            if name is not None:
+                if node.get("dim"):
+                    used[node["dim"]] *= tiles[name] / node["tile"]
+                tiles[name] = node["tile"]
+        return all(count * scale <= fanouts[name] or count == 1 for name, count in used.items())
+
+    assert is_best(space, templates, allows)
+
+
 # --- memories -------------------------------------------------------------------------------------
 
 
