@@ -11,6 +11,13 @@ from accelforge.examples import Directory
 FILES = sorted(af.examples.path.rglob("*.yaml"))
 
 
+def test_the_folder_can_be_another(tmp_path, monkeypatch):
+    (tmp_path / "arches").mkdir()
+    (tmp_path / "arches" / "mine.yaml").touch()
+    monkeypatch.setattr(af.examples, "path", tmp_path)
+    assert af.examples.arches == tmp_path / "arches" / "mine.yaml"
+
+
 def test_paths_are_attributes():
     assert af.examples.arches.simple.name == "simple.yaml"
     assert isinstance(af.examples.workloads, Directory)
