@@ -28,6 +28,7 @@ struct variables {
     struct variables *next; /* older ones */
 };
 
+static uint64_t communication[32]; /* a page of these registers, which threads of a process share */
 static struct variables *variables;
 static _Atomic uint64_t numbers;
 static pthread_key_t key;
@@ -76,6 +77,8 @@ static void set_registers(struct verun_thread *thread)
     core->s[VE_S_THREAD] = thread->pointer;
     core->stack_low = low;
     core->owner = thread;
+    core->communication = communication;
+    core->communication_count = sizeof communication / sizeof *communication;
     core->monitor_call = verun_system_call;
     verun_gates_attach(core);
     verun_trace_attach(core);
