@@ -41,6 +41,9 @@ _INCLUDE = (
 )
 # Position-independent code costs time, and objects are linked where they are loaded.
 _LEFT_OUT = re.compile(r"-f(no-)?(pic|PIC|pie|PIE)|-pthread|-shared|-m(arch|tune)=.*")
+# The assembler warns if one file of a table of lines has a checksum and others have none, as those
+# of the fifth version have with libc++.
+_LINES = "-fdebug-default-version=4"
 # Written straight into an object, a mask register that is saved on the stack is read by the number
 # in a scalar register instead of a constant (clang 22). The assembler writes the constant.
 _BY_ASSEMBLER = ("-via-file-asm", "-Wno-unused-command-line-argument")
@@ -91,7 +94,7 @@ def clang_command(language: str) -> list[str]:
     folders = [*(["libcxx/include"] if language == "C++" else []), *_INCLUDE]
     # -P: modules in its folder are not the ones that it imports.
     command = [sys.executable, "-P", str(_CLANG), _TARGET, "-nostdinc", *_WIDE]
-    command += _BY_ASSEMBLER
+    command += [*_BY_ASSEMBLER, _LINES]
     command += ["-isystem", str(_HEADERS)]
     command += [word for folder in folders for word in ("-isystem", str(headers / folder))]
     if language == "C++":
