@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that call VE code, or go on elsewhere in it. */
 #include <errno.h>
+#include <libgen.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -26,6 +27,13 @@ bool verun_strerror_r(struct ve_core *core)
     return true;
 }
 
+/* POSIX's, which the header declares; glibc's of that name keeps a trailing '/'. */
+bool verun_basename(struct ve_core *core)
+{
+    core->s[0] = (uint64_t)(uintptr_t)__xpg_basename(pointer(core->s[0]));
+    return true;
+}
+
 /* musl's mask of all categories has bits that are none of the host's. */
 bool verun_newlocale(struct ve_core *core)
 {
@@ -39,30 +47,41 @@ bool verun_newlocale(struct ve_core *core)
 struct comparison {
     struct verun_thread *thread;
     uint64_t function;
-    bool stopped; /* it raised an exception */
+    uint64_t argument; /* the third one that qsort_r() passes on */
+    bool stopped;      /* it raised an exception */
 };
 
 static int compare(const void *a, const void *b, void *argument)
 {
     struct comparison *comparison = argument;
-    const uint64_t args[] = {(uint64_t)(uintptr_t)a, (uint64_t)(uintptr_t)b};
+    const uint64_t args[] = {(uint64_t)(uintptr_t)a, (uint64_t)(uintptr_t)b, comparison->argument};
     uint64_t result = 0;
     if (!comparison->stopped)
         comparison->stopped =
-            !verun_call(comparison->thread, comparison->function, args, 2, &result);
+            !verun_call(comparison->thread, comparison->function, args, 3, &result);
     return comparison->stopped ? 0 : (int)(int32_t)result;
 }
 
-bool verun_qsort(struct ve_core *core)
+static bool sort(struct ve_core *core, uint64_t argument)
 {
-    struct comparison comparison = {core->owner, core->s[3], false};
+    struct comparison comparison = {core->owner, core->s[3], argument, false};
     qsort_r(pointer(core->s[0]), core->s[1], core->s[2], compare, &comparison);
     return !comparison.stopped;
 }
 
+bool verun_qsort(struct ve_core *core)
+{
+    return sort(core, 0);
+}
+
+bool verun_qsort_r(struct ve_core *core)
+{
+    return sort(core, core->s[4]);
+}
+
 bool verun_bsearch(struct ve_core *core)
 {
-    struct comparison comparison = {core->owner, core->s[4], false};
+    struct comparison comparison = {core->owner, core->s[4], 0, false};
     const uint64_t key = core->s[0];
     const uint64_t base = core->s[1];
     const uint64_t size = core->s[3];

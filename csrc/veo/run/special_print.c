@@ -4,6 +4,8 @@
  * long double has two words at a multiple of 16 bytes.
  */
 #include <ctype.h>
+#include <err.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -220,14 +222,24 @@ bool verun_vfprintf(struct ve_core *core)
     return return_int(core, print(pointer(core->s[0]), pointer(core->s[1]), core->s[2]));
 }
 
-bool verun_dprintf(struct ve_core *core)
+static bool print_to_descriptor(struct ve_core *core, uint64_t list)
 {
     int written;
-    char *text = print_to_memory(pointer(core->s[1]), variable_arguments(core, 2), &written);
+    char *text = print_to_memory(pointer(core->s[1]), list, &written);
     if (text != NULL && written > 0)
         written = dprintf((int)core->s[0], "%s", text);
     free(text);
     return return_int(core, written);
+}
+
+bool verun_dprintf(struct ve_core *core)
+{
+    return print_to_descriptor(core, variable_arguments(core, 2));
+}
+
+bool verun_vdprintf(struct ve_core *core)
+{
+    return print_to_descriptor(core, core->s[2]);
 }
 
 bool verun_sprintf(struct ve_core *core)
@@ -246,25 +258,6 @@ bool verun_snprintf(struct ve_core *core)
 {
     return return_int(core, print_to(pointer(core->s[0]), core->s[1], pointer(core->s[2]),
                                      variable_arguments(core, 3)));
-}
-
-/* Formats in bytes, which are then widened. A text that does not fit is an error. */
-bool verun_swprintf(struct ve_core *core)
-{
-    const wchar_t *wide = pointer(core->s[2]);
-    size_t size = wcslen(wide) * MB_CUR_MAX + 1;
-    char *format = malloc(size), *text = NULL;
-    int written = -1;
-    if (format != NULL && wcstombs(format, wide, size) != SIZE_MAX)
-        text = print_to_memory(format, variable_arguments(core, 3), &written);
-
-    size_t count = text != NULL && written >= 0 ? mbstowcs(NULL, text, 0) : SIZE_MAX;
-    bool fits = count < core->s[1];
-    if (fits)
-        mbstowcs(pointer(core->s[0]), text, count + 1);
-    free(text);
-    free(format);
-    return return_int(core, fits ? (int)count : -1);
 }
 
 bool verun_vsnprintf(struct ve_core *core)
@@ -291,6 +284,126 @@ bool verun_verbose_abort(struct ve_core *core)
     fputc('\n', stderr);
     abort();
 }
+
+/* --- wide characters: a format is printed in bytes, which are then widened --- */
+
+/* Text that free() releases; NULL if there is no memory or a character that the locale lacks. */
+static wchar_t *print_wide(const wchar_t *format, uint64_t list)
+{
+    const size_t size = wcslen(format) * MB_CUR_MAX + 1;
+    char *bytes = malloc(size);
+    char *text = NULL;
+    int written = -1;
+    if (bytes != NULL && wcstombs(bytes, format, size) != SIZE_MAX)
+        text = print_to_memory(bytes, list, &written);
+    free(bytes);
+
+    wchar_t *wide = NULL;
+    const size_t count = text != NULL && written >= 0 ? mbstowcs(NULL, text, 0) : SIZE_MAX;
+    if (count != SIZE_MAX)
+        wide = malloc((count + 1) * sizeof *wide);
+    if (wide != NULL)
+        mbstowcs(wide, text, count + 1);
+    free(text);
+    return wide;
+}
+
+static bool print_wide_to_file(struct ve_core *core, FILE *out, uint64_t format, uint64_t list)
+{
+    wchar_t *text = print_wide(pointer(format), list);
+    const int written = text != NULL && fputws(text, out) >= 0 ? (int)wcslen(text) : -1;
+    free(text);
+    return return_int(core, written);
+}
+
+/* A text that does not fit is an error. */
+static bool print_wide_to(struct ve_core *core, uint64_t list)
+{
+    wchar_t *text = print_wide(pointer(core->s[2]), list);
+    const bool fits = text != NULL && wcslen(text) < core->s[1];
+    const int written = fits ? (int)wcslen(text) : -1;
+    if (fits)
+        wcscpy(pointer(core->s[0]), text);
+    free(text);
+    return return_int(core, written);
+}
+
+bool verun_swprintf(struct ve_core *core)
+{
+    return print_wide_to(core, variable_arguments(core, 3));
+}
+
+bool verun_vswprintf(struct ve_core *core)
+{
+    return print_wide_to(core, core->s[3]);
+}
+
+bool verun_wprintf(struct ve_core *core)
+{
+    return print_wide_to_file(core, stdout, core->s[0], variable_arguments(core, 1));
+}
+
+bool verun_vwprintf(struct ve_core *core)
+{
+    return print_wide_to_file(core, stdout, core->s[0], core->s[1]);
+}
+
+bool verun_fwprintf(struct ve_core *core)
+{
+    return print_wide_to_file(core, pointer(core->s[0]), core->s[1], variable_arguments(core, 2));
+}
+
+bool verun_vfwprintf(struct ve_core *core)
+{
+    return print_wide_to_file(core, pointer(core->s[0]), core->s[1], core->s[2]);
+}
+
+/* --- <err.h> --- */
+
+/* The host's, with the text that a format gives; that may be NULL. Ends the program if asked to. */
+static bool warn_of(uint64_t format, uint64_t list, const int *exit_code, bool with_error)
+{
+    const int error = errno;
+    int written;
+    char *text = format != 0 ? print_to_memory(pointer(format), list, &written) : NULL;
+    errno = error;
+    if (with_error && text == NULL)
+        warn(NULL);
+    else if (with_error)
+        warn("%s", text);
+    else
+        warnx("%s", text != NULL ? text : "");
+    free(text);
+    if (exit_code != NULL)
+        exit(*exit_code);
+    return true;
+}
+
+#define WARN(name, with_error) \
+    bool verun_##name(struct ve_core *core) \
+    { \
+        return warn_of(core->s[0], variable_arguments(core, 1), NULL, with_error); \
+    } \
+    bool verun_##name##_list(struct ve_core *core) \
+    { \
+        return warn_of(core->s[0], core->s[1], NULL, with_error); \
+    }
+#define ERR(name, with_error) \
+    bool verun_##name(struct ve_core *core) \
+    { \
+        const int code = (int)core->s[0]; \
+        return warn_of(core->s[1], variable_arguments(core, 2), &code, with_error); \
+    } \
+    bool verun_##name##_list(struct ve_core *core) \
+    { \
+        const int code = (int)core->s[0]; \
+        return warn_of(core->s[1], core->s[2], &code, with_error); \
+    }
+
+WARN(warn, true)
+WARN(warnx, false)
+ERR(err, true)
+ERR(errx, false)
 
 /* --- scanning: all arguments are pointers; more than a format uses do no harm --- */
 
@@ -322,6 +435,11 @@ static int scan(FILE *file, const char *text, const char *format, uint64_t list)
 bool verun_scanf(struct ve_core *core)
 {
     return return_int(core, scan(stdin, NULL, pointer(core->s[0]), variable_arguments(core, 1)));
+}
+
+bool verun_vscanf(struct ve_core *core)
+{
+    return return_int(core, scan(stdin, NULL, pointer(core->s[0]), core->s[1]));
 }
 
 bool verun_fscanf(struct ve_core *core)

@@ -15,8 +15,11 @@ import pytest
 
 import veo
 from tests.support.builds import STANDARD, clean_environment, compiler_name
+from veo.ve_clang import clang_command
 
 HERE = Path(__file__).resolve().parent
+VEORUN = Path(veo.__file__).parent / "bin" / "veorun"
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def compile_shared(source: Path, target: Path, *flags: str) -> Path:
@@ -162,3 +165,20 @@ def null(null_path: str) -> Iterator[NullLibrary]:
     gc.collect()
     # A traceback of an earlier test may have kept something until now.
     assert all(now <= then for now, then in zip(library.live(), before, strict=True))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Compile a program for the Vector Engine, and run it."""
+
+    def compile_and_run(
+        source: str, language: str = "C", flags: str = "-O2"
+    ) -> subprocess.CompletedProcess[str]:
+        path = tmp_path / ("program.c" if language == "C" else "program.cpp")
+        path.write_text(source)
+        out = tmp_path / "program.o"
+        command = [*clang_command(language), *flags.split(), "-c", str(path), "-o", str(out)]
+        subprocess.run(command, check=True, timeout=300)
+        return subprocess.run([VEORUN, out], capture_output=True, text=True, timeout=60)
+
+    return compile_and_run

@@ -4,38 +4,14 @@
 from __future__ import annotations
 
 import cmath
-import subprocess
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-import veo
-from veo.ve_clang import clang_command
+from tests.veo.package.conftest import Run
 
 pytest.importorskip("ziglang", reason="the ziglang wheel compiles for the Vector Engine")
 # It is slow when it is first used.
 pytestmark = pytest.mark.timeout(600)
-
-VEORUN = Path(veo.__file__).parent / "bin" / "veorun"
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Compile a program, and run it."""
-
-    def compile_and_run(
-        source: str, language: str = "C", flags: str = "-O2"
-    ) -> subprocess.CompletedProcess[str]:
-        path = tmp_path / ("program.c" if language == "C" else "program.cpp")
-        path.write_text(source)
-        out = tmp_path / "program.o"
-        command = [*clang_command(language), *flags.split(), "-c", str(path), "-o", str(out)]
-        subprocess.run(command, check=True, timeout=300)
-        return subprocess.run([VEORUN, out], capture_output=True, text=True, timeout=60)
-
-    return compile_and_run
 
 
 def test_atomic_operations_of_more_than_a_register(run: Run) -> None:
@@ -192,3 +168,30 @@ def test_cxx_variables_of_functions_are_made_once_by_one_thread(run: Run) -> Non
     """
     done = run(source, language="C++")
     assert (done.stdout, done.stderr) == ("7 7 7 7 2", "")
+
+
+def test_communication_registers_are_shared_by_threads(run: Run) -> None:
+    source = r"""
+        #include <pthread.h>
+        #include <stdio.h>
+        #include <velintrin.h>
+        static void *count(void *argument)
+        {
+            for (int i = 0; i < 1000; i++)
+                _vel_fidcr_sss(31, 0);
+            return argument;
+        }
+        int main(void)
+        {
+            pthread_t thread;
+            pthread_create(&thread, NULL, count, NULL);
+            count(NULL);
+            pthread_join(thread, NULL);
+            printf("%lu\n", _vel_lcr_sss(31, 0));
+            fflush(stdout);
+            _vel_scr_sss(1, 32, 0);
+        }
+    """
+    done = run(source)
+    assert done.stdout == "2000\n"
+    assert "ILDT (illegal data)" in done.stderr

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions of POSIX and of C's lesser headers that Vector Engine code calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.veo.package.conftest import Run
+
+pytest.importorskip("ziglang", reason="the ziglang wheel compiles for the Vector Engine")
+# It is slow when it is first used.
+pytestmark = pytest.mark.timeout(600)
+
+# Expected is what gcc's program prints on the host, but for basename(), which is POSIX's here.
+FUNCTIONS = r"""
+#define _GNU_SOURCE
+#include <complex.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fenv.h>
+#include <libgen.h>
+#include <locale.h>
+#include <math.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <wchar.h>
+#include <wctype.h>
+"""
+
+
+def test_regular_expressions(run: Run) -> None:
+    source = (
+        FUNCTIONS
+        + r"""
+        int main(void)
+        {
+            regex_t e;
+            regmatch_t m[4];
+            char text[64];
+            printf("%d ", regcomp(&e, "([A-Z]+)=(x)?([0-9]+)", REG_EXTENDED | REG_ICASE));
+            printf("%zu %d", e.re_nsub, regexec(&e, "..key=42.", 4, m, 0));
+            for (int i = 0; i < 4; i++)
+                printf(" %d-%d", m[i].rm_so, m[i].rm_eo);
+            printf(" %d", regexec(&e, "nothing", 4, m, 0) == REG_NOMATCH);
+            regfree(&e);
+            int bad = regcomp(&e, "(", REG_EXTENDED);
+            regerror(bad, &e, text, sizeof text);
+            printf(" %d %s\n", bad == REG_EPAREN, text);
+        }
+    """
+    )
+    expected = "0 3 0 2-8 2-5 -1--1 6-8 1 1 Unmatched ( or \\(\n"
+    assert run(source).stdout == expected
+
+
+def test_wide_characters(run: Run) -> None:
+    source = (
+        FUNCTIONS
+        + r"""
+        static int print(const wchar_t *format, ...)
+        {
+            __builtin_va_list list;
+            __builtin_va_start(list, format);
+            return vwprintf(format, list);
+        }
+        int main(void)
+        {
+            wchar_t w[32];
+            setlocale(LC_ALL, "C.UTF-8");
+            wcscpy(w, L"h\u00e9");
+            wcscat(w, L"llo");
+            wprintf(L"%d %d %d ", wcscmp(w, L"h\u00e9llo"), iswalpha(w[1]) != 0,
+                    towupper(w[1]) == L'\u00c9');
+            wprintf(L"%d %ls ", swprintf(w, 32, L"%d-%ls", 7, L"\u00e9"), w);
+            wprintf(L"%d %ls|", swprintf(w, 3, L"%d", 1234), w);
+            print(L"%d %5.2f %lc\n", fwprintf(stdout, L"<%s>", "s"), 2.5, L'\u00e9');
+            fflush(stdout);
+            printf("%d\n", fwide(stdout, 0) > 0);
+        }
+    """
+    )
+    assert run(source).stdout == "0 1 1 3 7-é -1 7-é|<s>3  2.50 é\n"
+
+
+def test_rounding_modes_and_flags(run: Run) -> None:
+    source = (
+        FUNCTIONS
+        + r"""
+        static volatile double one = 1, three = 3, zero = 0, sink;
+        int main(void)
+        {
+            const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+            fenv_t held;
+            fexcept_t flags;
+            for (int i = 0; i < 4; i++) {
+                int result = fesetround(modes[i]);
+                printf("%d%d %a ", result, fegetround() == modes[i], -one / three);
+            }
+            printf("%d\n", fesetround(12));
+            fesetround(FE_TONEAREST);
+            feclearexcept(FE_ALL_EXCEPT);
+            printf("%d", fetestexcept(FE_ALL_EXCEPT));
+            sink = one / zero;
+            printf("%d", fetestexcept(FE_ALL_EXCEPT) == FE_DIVBYZERO);
+            fegetexceptflag(&flags, FE_DIVBYZERO);
+            fesetround(FE_UPWARD);
+            feholdexcept(&held);
+            printf("%d%d", fetestexcept(FE_ALL_EXCEPT), fegetround() == FE_UPWARD);
+            fesetround(FE_DOWNWARD);
+            sink = one / three;
+            printf("%d", fetestexcept(FE_ALL_EXCEPT) == FE_INEXACT);
+            feupdateenv(&held);
+            printf("%d", fetestexcept(FE_ALL_EXCEPT) == (FE_INEXACT | FE_DIVBYZERO));
+            printf("%d", fegetround() == FE_UPWARD);
+            fesetenv(FE_DFL_ENV);
+            printf("%d%d", fetestexcept(FE_ALL_EXCEPT), fegetround() == FE_TONEAREST);
+            fesetexceptflag(&flags, FE_DIVBYZERO | FE_INEXACT);
+            feraiseexcept(FE_INVALID);
+            printf("%d", fetestexcept(FE_ALL_EXCEPT) == (FE_DIVBYZERO | FE_INVALID));
+            fegetenv(&held);
+            feclearexcept(FE_INVALID);
+            fesetenv(&held);
+            printf("%d\n", fetestexcept(FE_INVALID) == FE_INVALID);
+        }
+    """
+    )
+    assert run(source, flags="-O1 -fno-builtin").stdout == (
+        "01 -0x1.5555555555555p-2 01 -0x1.5555555555555p-2 01 -0x1.5555555555556p-2 "
+        "01 -0x1.5555555555555p-2 -1\n01011110111\n"
+    )
+
+
+def test_long_double_and_its_complex_numbers(run: Run) -> None:
+    source = (
+        FUNCTIONS
+        + r"""
+        static void show(long double complex z) { printf("%.12Lg %.12Lg|", creall(z), cimagl(z)); }
+        int main(void)
+        {
+            volatile long double l = 2.5L;
+            volatile long double complex z = 1 + 2 * I, u = 3 - 1 * I;
+            long double whole, sine, cosine;
+            int n, q;
+            long double fraction = frexpl(l, &n), part = modfl(-l, &whole);
+            sincosl(l, &sine, &cosine);
+            printf("%.15Lg %.15Lg %d %.15Lg %.15Lg ", cbrtl(l), fraction, n, part, whole);
+            printf("%ld %.15Lg %.12Lg %.12Lg\n", lroundl(l), hypotl(3, 4), sine, cosine);
+            printf("%a %a %.15Lg ", nexttoward(1.0, 2), nexttowardf(1.0f, 0), ldexpl(l, -3));
+            printf("%.15Lg %d %.15Lg ", remquol(29, 3, &q), q & 7, fmal(l, 2, -1));
+            printf("%d %d %d\n", ilogbl(l), __signbitl(-l) != 0, __fpclassifyl(l) == FP_NORMAL);
+            show(z * u); show(z / u); show(csqrtl(z)); show(cpowl(z, u)); show(conjl(z));
+            printf("%.12Lg %.12Lg\n", cabsl(z), cargl(z));
+        }
+    """
+    )
+    assert run(source, flags="-O1 -fno-builtin").stdout.splitlines() == [
+        "1.35720880829745 0.625 2 -0.5 -2 3 5 0.598472144104 -0.801143615547",
+        "0x1.0000000000001p+0 0x1.fffffep-1 0.3125 -1 2 4 1 1 1",
+        "5 5|0.1 0.7|1.27201964951 0.786151377757|-27.4363819916 19.789310365|1 -2|"
+        "2.2360679775 1.10714871779",
+    ]
+
+
+def test_files_sorting_and_warnings(run: Run, tmp_path: Path) -> None:
+    source = (
+        FUNCTIONS
+        + r"""
+        static int order(const void *a, const void *b, void *by)
+        {
+            return (*(const int *)a - *(const int *)b) * *(int *)by;
+        }
+        int main(void)
+        {
+            int x[] = {3, 1, 2}, by = -1;
+            char path[] = "/usr/lib/", bytes[8] = "";
+            struct stat status;
+            qsort_r(x, 3, sizeof *x, order, &by);
+            printf("%d%d%d ", x[0], x[1], x[2]);
+            printf("%s ", basename(path));
+            printf("%s ", dirname(path));
+            int fd = openat(AT_FDCWD, "FILE", O_RDWR | O_CREAT, 0600);
+            printf("%ld ", (long)pwrite(fd, "abcdef", 6, 2));
+            printf("%ld %s ", (long)pread(fd, bytes, 3, 4), bytes);
+            printf("%d %d ", fchmod(fd, 0640), fstatat(AT_FDCWD, "FILE", &status, 0));
+            printf("%o %ld\n", status.st_mode & 0777, (long)status.st_size);
+            srand48(7);
+            long first = mrand48();
+            srand48(7);
+            printf("%d\n", mrand48() == first && first != lrand48());
+            fflush(stdout);
+            errno = ENOENT;
+            warn("w %d", 1);
+            warnx("x %s", "y");
+            errx(3, "end %d", 5);
+        }
+    """
+    )
+    done = run(source.replace('FILE"', f'{tmp_path}/file"'))
+    assert done.stdout == "321 lib /usr 6 3 cde 0 0 640 8\n1\n"
+    assert done.returncode == 3
+    assert done.stderr.replace("veorun: ", "").splitlines() == [
+        "w 1: No such file or directory",
+        "x y",
+        "end 5",
+    ]
