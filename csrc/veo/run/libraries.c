@@ -117,6 +117,26 @@ static bool exists(char *path, size_t size, const char *folder, size_t length, c
     return access(path, R_OK) == 0;
 }
 
+/* In the folders of a variable, as the loader of the host has them: nothing is the current one. */
+static bool exists_in(const char *variable, const char *name, char *path, size_t size)
+{
+    const char *folders = secure_getenv(variable);
+    bool found = false;
+    while (!found && folders != NULL && *folders != '\0') {
+        size_t length = strcspn(folders, ":");
+        found = length != 0 ? exists(path, size, folders, length, name)
+                            : exists(path, size, ".", 1, name);
+        folders += length + (folders[length] == ':');
+    }
+    return found;
+}
+
+bool verun_find_code(const char *name, char *path, size_t size)
+{
+    return strchr(name, '/') == NULL && exists_in("LD_LIBRARY_PATH", name, path, size) &&
+           verun_recognises(path);
+}
+
 /* In the folder of the file that needs it, and those of VE_LD_LIBRARY_PATH. What is not there is
  * left out: the symbols that are missing then say what was needed of it. */
 static bool need(void *owner, const char *name, const char *path, struct velink_error *error)
@@ -128,12 +148,8 @@ static bool need(void *owner, const char *name, const char *path, struct velink_
 
     const char *slash = strrchr(path, '/');
     bool found = slash != NULL && exists(file, sizeof file, path, (size_t)(slash - path), name);
-    const char *folders = secure_getenv("VE_LD_LIBRARY_PATH");
-    while (!found && folders != NULL && *folders != '\0') {
-        size_t length = strcspn(folders, ":");
-        found = length != 0 && exists(file, sizeof file, folders, length, name);
-        folders += length + (folders[length] == ':');
-    }
+    if (!found)
+        found = exists_in("VE_LD_LIBRARY_PATH", name, file, sizeof file);
     return !found || verun_load(file, error) != NULL;
 }
 

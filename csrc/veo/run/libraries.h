@@ -15,6 +15,13 @@
 bool verun_recognises(const char *path);
 
 /*
+ * Finds the file with VE code that a name without a folder stands for: the first one of that name
+ * in the folders of LD_LIBRARY_PATH, which has those of VE_LD_LIBRARY_PATH in the worker. False if
+ * there is none, or it is host code.
+ */
+bool verun_find_code(const char *name, char *path, size_t size);
+
+/*
  * Chooses what runs VE code (VEO_SOFT_ENGINE), once; loading does so first. False if there is no
  * engine of that name, or VEO_SOFT_CC names no compiler.
  */

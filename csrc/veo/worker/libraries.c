@@ -74,7 +74,10 @@ static struct velink_library *load_code(const char *path, char *error)
 /* Opens a file by what it holds. NULL with the reason; *VE is set for VE code. */
 static void *open_library(const char *path, struct velink_library **ve, char *error)
 {
+    char file[4096];
     *ve = NULL;
+    if (verun_find_code(path, file, sizeof file))
+        return *ve = load_code(file, error);
     if (strchr(path, '/') != NULL && verun_recognises(path))
         return *ve = load_code(path, error);
 

@@ -214,3 +214,22 @@ def test_needed_libraries_are_found_in_folders_of_the_setting(
         _, words = load(proc, folder, [(GLOB_DAT, OTHER, 0)])
         other = proc.load_library(str(elsewhere / "libother.so"))
         assert words == [other.get_symbol("other")]
+
+
+def test_names_without_a_folder_are_looked_for_in_folders_of_the_setting(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "host").mkdir()
+    (tmp_path / "host" / "libother.so").write_text("no library")
+    monkeypatch.setenv("VE_LD_LIBRARY_PATH", f"/nowhere:{folder}")
+    with veo.VeoProc(0) as proc:
+        by_name = proc.load_library("libother.so")
+        assert by_name.get_symbol("other") == proc.load_library(
+            str(folder / "libother.so")
+        ).get_symbol("other")
+        with pytest.raises(veo.VeoError, match="libnone.so: cannot open shared object file"):
+            proc.load_library("libnone.so")
+
+    monkeypatch.setenv("VE_LD_LIBRARY_PATH", f"{tmp_path / 'host'}:{folder}")
+    with veo.VeoProc(0) as proc, pytest.raises(veo.VeoError, match="file too short"):
+        proc.load_library("libother.so")
