@@ -2,16 +2,20 @@
 """Modelled time of Vector Engine code: lines of ``VEO_SOFT_REPORT``.
 
 The figures are those of its performance tools, from counters that the soft twin models.
+``python -m veo.report FILE`` prints them.
 """
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
-from collections.abc import Callable
+import json
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CallReport", "read_report"]
+__all__ = ["CallReport", "main", "read_report"]
 
 _FORMAT = "# offchip veorun report 1:"
 
@@ -23,9 +27,9 @@ class CallReport:
     Attributes
     ----------
     event : str
-        ``"call"``, or ``"total"`` for all code of a process.
+        ``"call"``, ``"calls"`` for all of a function, or ``"total"`` for all code of a process.
     number : int
-        Number of the call; of a total, how many calls there were.
+        Number of the call; of others, how many calls there were.
     function : str
         Name of the function, ``""`` for a total.
     model : str
@@ -93,7 +97,10 @@ class CallReport:
         return 100 * _ratio(self.vector_seconds, self.seconds)
 
     def __str__(self) -> str:
-        what = f"{self.function}(), call {self.number}" if self.function else f"{self.event}"
+        what = self.event
+        if self.function:
+            calls = f"{self.number} calls" if self.event == "calls" else f"call {self.number}"
+            what = f"{self.function}(), {calls}"
         lines = {
             f"Modelled Time (sec), {self.model}": f"{self.seconds:.9f}",
             "Vector Time (sec)": f"{self.vector_seconds:.9f}",
@@ -163,3 +170,70 @@ def read_report(path: str | Path) -> list[CallReport]:
                 ) from None
         found.append(CallReport(**values))
     return found
+
+
+def _by_function(calls: Sequence[CallReport]) -> list[CallReport]:
+    """Add up the calls of each function, the most expensive function first."""
+    groups: dict[tuple[str, str], list[CallReport]] = {}
+    for call in calls:
+        groups.setdefault((call.function, call.model), []).append(call)
+    found = []
+    for group in groups.values():
+        if len(group) == 1:
+            found += group
+            continue
+        lengths: dict[int, int] = {}
+        for call in group:
+            for length, count in call.vector_lengths.items():
+                lengths[length] = lengths.get(length, 0) + count
+        sums: dict[str, Any] = {
+            field.name: sum(getattr(call, field.name) for call in group)
+            for field in dataclasses.fields(CallReport)
+            if field.type in ("int", "float") and field.name not in ("pid", "number")
+        }
+        whole = dataclasses.replace(group[0], event="calls", number=len(group), **sums)
+        found.append(dataclasses.replace(whole, vector_lengths=lengths))
+    return sorted(found, key=lambda one: -one.seconds)
+
+
+def _as_object(one: CallReport) -> dict[str, Any]:
+    ratios = ("average_vector_length", "vector_operation_ratio", "mops", "mflops")
+    return {**dataclasses.asdict(one), **{name: getattr(one, name) for name in ratios}}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a report; return the status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m veo.report",
+        description="Print what VEO_SOFT_REPORT=FILE wrote: each function, and each process.",
+        epilog="Example: python -m veo.report report.csv",
+    )
+    parser.add_argument("file", help="what VEO_SOFT_REPORT named")
+    parser.add_argument("--json", action="store_true", help="print a list, one object per line")
+    options = parser.parse_args(arguments)
+    try:
+        found = read_report(options.file)
+    except (OSError, ValueError) as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 2
+
+    if options.json:
+        print(json.dumps([_as_object(one) for one in found]))
+        return 0
+    functions = _by_function([one for one in found if one.event == "call"])
+    totals = [one for one in found if one.event == "total"]
+    # The total of one function says nothing more, but for what its threads did.
+    if len(functions) == 1 and sum(one.cycles for one in totals) == functions[0].cycles:
+        totals = []
+    print("\n".join(str(one) for one in [*functions, *totals]))
+    if found and not any(one.vector_instructions for one in found):
+        print(
+            "note: no vector instruction was executed, so that these are times of scalar code. "
+            "clang\nvectorises no loops for the Vector Engine, as NEC's compilers do: write them "
+            "with velintrin.h"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

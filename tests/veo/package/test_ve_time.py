@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 
 import veo
 from benchmarks.veo.time_fidelity import mean_error, measure
-from veo.report import read_report
+from veo.report import main, read_report
 from veo.ve_clang import clang_command
 
 pytest.importorskip("ziglang", reason="the ziglang wheel compiles for the Vector Engine")
@@ -217,6 +219,41 @@ def test_other_file_is_no_report(tmp_path, text, message):
     (tmp_path / "file").write_text(text, encoding="latin-1")
     with pytest.raises(ValueError, match=message):
         read_report(tmp_path / "file")
+
+
+CALLS = """# offchip veorun report 1: x
+1,call,1,f,VE10B,0.5,0.25,7,10,4,40,1,1,6,10:4
+1,call,2,g,VE10B,2,0,9,3,0,0,0,0,0,
+1,call,3,f,VE10B,0.5,0.25,7,10,4,36,1,1,6,10:3;6:1
+1,total,3,,VE10B,3,0.5,23,23,8,76,2,2,12,10:7;6:1
+"""
+
+
+def test_command_adds_up_the_calls_of_each_function(tmp_path, capsys):
+    path = tmp_path / "report.csv"
+    path.write_text(CALLS)
+    assert main([str(path)]) == 0
+    told = capsys.readouterr().out
+    slow, fast, total = told.split("()")[0], told.split("()")[1], told.partition("\ntotal\n")[2]
+    assert slow == "g" and fast.endswith("\nf") and ", 2 calls\n" in told
+    assert re.search(r"\(sec\), VE10B +: +1\.000000000\n(.*\n){2}.*Inst. Count +: +8\n", told)
+    assert re.search(r"A\. V\. Length +: +9\.5\n", total) and "note:" not in told
+    assert main(["--json", str(path)]) == 0
+    lines = json.loads(capsys.readouterr().out)
+    assert [line["event"] for line in lines] == ["call", "call", "call", "total"]
+    assert lines[3]["average_vector_length"] == 9.5
+
+    # One function is told once, and code without vectors is told of.
+    path.write_text(LINE.replace("1,1,1,1,1,1,11:1", "1,0,0,0,0,1,"))
+    with path.open("a") as file:
+        file.write("1,total,1,,VE10B,0.5,0,1,1,0,0,0,0,1,\n")
+    assert main([str(path)]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("f(), call 1\n") and "\ntotal\n" not in told
+    assert "no vector instruction was executed" in told
+
+    assert main([str(tmp_path / "nothing")]) == 2
+    assert "No such file" in capsys.readouterr().err
 
 
 def test_published_times_are_met():
