@@ -24,7 +24,7 @@ from .figures import ProgramFigures, program_figures
 from .page import page
 from .raw import ProfileError, RawProfile, is_profile
 from .recording import load, record
-from .text import annotate, report
+from .text import annotate, report, summary
 from .timeline import timeline
 
 __all__ = ["main", "write_files"]
@@ -125,6 +125,7 @@ def write_files(
         else:
             text = _PICTURES[name](programs[0])
         Path(path).write_text(text)
+        print(f"wrote {path}", file=sys.stderr if options.json else sys.stdout)
     return bool(wanted)
 
 
@@ -135,6 +136,8 @@ def _say(options: argparse.Namespace, profile: RawProfile, programs: list[Progra
         print(json.dumps(document(profile, programs)))
         return
     for figures in programs:
+        if writes and not options.text:
+            print("\n".join(summary(figures)))
         if options.text or not (options.annotate or writes):
             print(report(figures, lines=options.lines, instructions=options.instructions))
         if options.annotate:

@@ -36,8 +36,28 @@ th { white-space: normal; vertical-align: bottom; }
 svg { background: white; min-width: 36rem; max-width: 100%; height: auto; }
 .code td { border: 0; padding: 0 9px; }
 summary { cursor: pointer; font-weight: bold; margin: 1em 0 0; }
+dt { font-weight: bold; } dd { margin: 0 0 0.3em 2em; }
 """
 _HEAD = ["%", "time", "cycles", "instructions", "pipeline", "spin", "DMA", "sleep"]
+_MEANINGS = {
+    "cycles": "of a launch, those of its slowest DPU; of functions, lines and tasklets, the time "
+    "in which tasklets issue, or wait as the columns on the right say",
+    "time": "these cycles, at the clock of the DPU",
+    "pipeline": "the rest of the rounds in which an instruction was issued: a tasklet issues one "
+    "in 11 cycles or more",
+    "spin": "rounds in which it tried to take an atomic bit, as of a mutex, that another one held",
+    "DMA": "waiting for its transfer",
+    "sleep": "stopped, in a barrier, semaphore or handshake, until another tasklet resumed it",
+    "with calls": "the cost of a function with all that it calls",
+    "bytes per cycle (of limit)": "between MRAM and WRAM, and the share of what the DMA engine can "
+    "do in transfers of 2,048 bytes",
+    "DMA busy": "how much of the time the DMA engine is at work",
+    "lost: DMA": "cycles in which nothing is issued, as tasklets wait for DMA",
+    "stopped": "the same, as tasklets have stopped, and wait for others",
+    "few tasklets": "the same, as there are too few tasklets",
+    "balance": "the mean DPU's cycles in those of the slowest one",
+    "status": "done, or fault or stopped where a DPU did not complete",
+}
 _MOST_LAUNCHES = 20
 # Rows of less than this share of the whole are added up in one.
 _LEAST_SHARE = 0.005
@@ -170,6 +190,13 @@ def _launches(figures: ProgramFigures) -> str:
     return table + (f'\n<p class="quiet">{left} more, none of them slower.</p>' if left else "")
 
 
+def _meanings() -> str:
+    rows = "\n".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in _MEANINGS.items()
+    )
+    return f"<details><summary>What the columns mean</summary>\n<dl>\n{rows}\n</dl></details>"
+
+
 def _sources(figures: ProgramFigures, total: int) -> str:
     """Return the annotated sources around lines with costs; the hotter a line, the redder."""
     code, parts = figures.code, []
@@ -275,5 +302,5 @@ def page(
         f'<h1>DPU profile</h1>\n<p class="quiet">{of}{escape(when)}</p>\n'
         "<p>Times are those of the modelled DPU. In tables of functions, lines and tasklets they "
         "are added up over tasklets and DPUs: issuing, and waiting for DMA and for others. "
-        f"{escape(' '.join(notes))}</p>\n{body}\n</body></html>\n"
+        f"{escape(' '.join(notes))}</p>\n{_meanings()}\n{body}\n</body></html>\n"
     )

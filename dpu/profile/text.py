@@ -9,7 +9,7 @@ from pathlib import Path
 from .costs import Cost, add_up
 from .figures import LaunchFigures, ProgramFigures, advise
 
-__all__ = ["annotate", "count_of", "coverage", "report"]
+__all__ = ["annotate", "count_of", "coverage", "report", "summary"]
 
 _COSTS = ("cycles", "%", "instr", "issue", "pipeline", "spin", "dma", "sleep")
 
@@ -140,6 +140,17 @@ def coverage(figures: ProgramFigures) -> dict[str, tuple[int, int]]:
     }
 
 
+def summary(figures: ProgramFigures) -> list[str]:
+    """Return two lines: what was profiled, and the advice."""
+    return [
+        f"program {figures.program.path or '(from memory)'}: "
+        f"{count_of(len(figures.launches), 'launch')} of "
+        f"{count_of(figures.whole.dpus, 'profiled DPU')}, "
+        f"{count_of(figures.whole.tasklets, 'tasklet')}",
+        f"  {advise(figures)}",
+    ]
+
+
 def report(figures: ProgramFigures, *, lines: int = 20, instructions: int = 0) -> str:
     """Return the figures of a program as text.
 
@@ -153,11 +164,7 @@ def report(figures: ProgramFigures, *, lines: int = 20, instructions: int = 0) -
     code, sites, total = figures.code, figures.sites, 0
     total = sum(cost.cycles for cost in figures.tasklets.values())
     parts = [
-        f"program {figures.program.path or '(from memory)'}: "
-        f"{count_of(len(figures.launches), 'launch')} of "
-        f"{count_of(figures.whole.dpus, 'profiled DPU')}, "
-        f"{count_of(figures.whole.tasklets, 'tasklet')}",
-        f"  {advise(figures)}",
+        *summary(figures),
         "",
         "launches (cycles of the slowest DPU):",
         *_launches(figures, lines),

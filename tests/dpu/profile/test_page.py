@@ -78,7 +78,8 @@ def test_the_page_of_a_host_has_the_source_of_its_lines(
     path = tmp_path / "profile.html"
     host = [sys.executable, "examples/dpu_histogram.py", "2"]
     words = [sys.executable, "-m", "dpu.profile", "--html", str(path), "--", *host]
-    subprocess.run(words, cwd=root, capture_output=True, timeout=100, check=True)
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=100, check=True)
+    assert f"wrote {path}\n" in done.stdout and "  Compute-bound: " in done.stdout
     text = path.read_text()
     assert f"<code>{shlex.join(host)}</code>, 20" in text
     lines = text.partition("<h3>Lines</h3>")[2].partition("</table>")[0]
@@ -91,3 +92,11 @@ def test_the_page_of_a_host_has_the_source_of_its_lines(
     assert "of the slowest of 1 DPU in 1 launch, 16 tasklets" in text
     assert "<td>__multiply_divide, without lines</td>" in lines
     assert f"{root}/examples" not in text
+    said = dict(re.findall(r"<dt>(.*?)</dt><dd>(.+?)</dd>", text))
+    plain = {"launch", "DPUs", "function", "from and to", "line", "calls", "source", "executed"}
+    plain |= {"%", "instructions", "instructions per cycle"}
+    assert set(re.findall(r"<th>(.*?)</th>", text)) == plain | set(said)
+    # The text's tables have the same columns.
+    docs = (root / "docs" / "dpu_profile.md").read_text()
+    for name in ("pipeline", "spin", "DMA", "sleep"):
+        assert f"| `{name.lower()}` | {said[name]} |" in docs
