@@ -76,12 +76,12 @@ void bounds_access(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
     uint32_t heap = end_of_heap(checks);
     if (access->address < 8)
         finding.kind = DPU_FINDING_NULL;
-    else if (access->address >= heap && bounds_end_in_wram(checks, access->address) == 0)
+    else if (access->address >= heap && bounds_end_in_wram(checks, access->address) == 0) {
         finding.kind = DPU_FINDING_NOTHING;
-    else
+        finding.end = heap - checks->layout.heap;
+    } else
         return;
 
-    finding.end = heap;
     finding.here = check_point(checks, thread, pc);
     finding.here.writes = access->writes;
     check_tell(checks, &finding);

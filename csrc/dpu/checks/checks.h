@@ -73,7 +73,8 @@ struct dpu_finding {
     bool has_other;
     bool in_mram;
     uint32_t address, size; /* that the access or the transfer asked for */
-    uint32_t end;           /* of the variable or the memory, where that matters */
+    uint32_t end;           /* of the variable or the memory, where that matters; for
+                               DPU_FINDING_NOTHING the size of what was taken of the heap */
     uint32_t wait_count;    /* of a deadlock */
     struct dpu_check_wait waits[DPU_MACHINE_THREADS];
 };

@@ -72,7 +72,10 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
         bool near_is_wrong = out_of_bounds ? !near_fits : (a & 7) != 0;
         m->fault.address = near_is_wrong ? a & 0xFFFFFF : b;
         dpu_raise(m, t, op, DPU_FAULT_DMA);
-        m->fault.detail = out_of_bounds ? DPU_FAULT_DETAIL_BOUNDS : DPU_FAULT_DETAIL_MISALIGNED;
+        m->fault.detail = !out_of_bounds  ? DPU_FAULT_DETAIL_MISALIGNED
+                          : near_is_wrong ? DPU_FAULT_DETAIL_BOUNDS
+                                          : DPU_FAULT_DETAIL_MRAM_BOUNDS;
+        m->fault.bytes = bytes;
         return NULL;
     }
 

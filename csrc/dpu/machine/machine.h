@@ -100,8 +100,9 @@ enum dpu_fault_kind {
 /* Causes of faults of transfers (DPU_FAULT_DMA). */
 enum dpu_fault_detail {
     DPU_FAULT_DETAIL_NONE = 0,
-    DPU_FAULT_DETAIL_BOUNDS = 1,
+    DPU_FAULT_DETAIL_BOUNDS = 1,     /* of WRAM or IRAM */
     DPU_FAULT_DETAIL_MISALIGNED = 2, /* only with DPU_SWITCH_DMA_ALIGNMENT_FAULTS */
+    DPU_FAULT_DETAIL_MRAM_BOUNDS = 3,
 };
 
 /* All figures are of the launch so far, summed over dpu_machine_run() calls that continue it. */
@@ -113,6 +114,7 @@ struct dpu_run_result {
     uint32_t breakpoint;
     uint32_t fault_address; /* that the faulting access asked for */
     uint32_t fault_detail;  /* enum dpu_fault_detail */
+    uint32_t fault_bytes;   /* of the transfer, after DPU_FAULT_DMA */
     uint64_t cycles;
     uint64_t rounds;
     uint64_t instructions;

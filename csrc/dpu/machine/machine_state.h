@@ -95,7 +95,7 @@ struct dpu_counter {
 };
 
 struct dpu_fault {
-    uint32_t kind, thread, breakpoint, address, detail;
+    uint32_t kind, thread, breakpoint, address, detail, bytes;
 };
 
 /* A jump of a tasklet that ran ahead: indexes of operations. */

@@ -142,4 +142,5 @@ void dpu_machine_get_result(const struct dpu_machine *m, struct dpu_run_result *
     result->breakpoint = m->fault.breakpoint;
     result->fault_address = m->fault.address;
     result->fault_detail = m->fault.detail;
+    result->fault_bytes = m->fault.bytes;
 }

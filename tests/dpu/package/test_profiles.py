@@ -198,7 +198,8 @@ def test_sizes_of_the_chip_have_keys(run, make_set, engine):
     # An address behind the smaller WRAM.
     with pytest.raises(DpuError, match="^dpu is in fault") as caught:
         run(f"softWramKiB=2,softEngine={engine}", near=2048)
-    assert "out of bounds" in caught.value.detail
+    text = "1024 bytes whose place in WRAM or IRAM is out of bounds, at 0x808"
+    assert text in caught.value.detail
 
 
 def test_sizes_that_no_chip_has_are_refused(make_set):

@@ -44,6 +44,7 @@ class RunResult(ctypes.Structure):
         ("breakpoint", u32),
         ("fault_address", u32),
         ("fault_detail", u32),
+        ("fault_bytes", u32),
         ("cycles", u64),
         ("rounds", u64),
         ("instructions", u64),

@@ -211,7 +211,8 @@ def test_mram_ends_earlier_for_programs_and_hosts(tmp_path: Path) -> None:
             one.where = end.to_bytes(4, "little")
             with pytest.raises(DpuError) as caught:
                 one.exec()
-            assert "out of bounds, at 0x200000" in caught.value.detail
+            text = "8 bytes whose place in MRAM is out of bounds, at 0x200000"
+            assert text in caught.value.detail
             with pytest.raises(DpuError) as caught:
                 one.copy(bytearray(16), DpuSymbol("end", (0x08000000 + end - 8, 16)))
             assert "go beyond its 2 MiB" in caught.value.detail

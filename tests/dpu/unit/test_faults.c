@@ -37,6 +37,17 @@ static void check_fault(uint32_t switches, uint64_t word, uint32_t r0, uint32_t 
     CHECK(after.pc == 7 && result.thread_instructions[3] == 1 && result.instructions == 1);
 }
 
+/* Compares what is told of a transfer of BYTES that leaves a memory. */
+static void check_transfer(uint64_t word, uint32_t r0, uint32_t r1, enum dpu_fault_detail detail,
+                           uint32_t bytes)
+{
+    struct dpu_thread_state after;
+    struct dpu_run_result result = try(0, word, r0, r1, &after);
+    uint32_t address = detail == DPU_FAULT_DETAIL_BOUNDS ? r0 : r1;
+    CHECK(result.fault == DPU_FAULT_DMA && result.fault_detail == (uint32_t)detail);
+    CHECK(result.fault_bytes == bytes && result.fault_address == address);
+}
+
 static void test_loads_and_stores(void)
 {
     static const struct {
@@ -98,6 +109,11 @@ static void test_dma(void)
     check_fault(DPU_SWITCH_DMA_ALIGNMENT_FAULTS, read, 4, 8, DPU_FAULT_DMA);
     check_fault(0, W("sdma", "rri", 0, 1, 255), 65536 - 2040, 0, DPU_FAULT_DMA);
     check_fault(0, W("ldmai", "rri", 0, 1, 0), 32768, 0, DPU_FAULT_DMA);
+    check_transfer(read, 65528, 0, DPU_FAULT_DETAIL_BOUNDS, 16);
+    check_transfer(read, 65528, DPU_MACHINE_MRAM, DPU_FAULT_DETAIL_BOUNDS, 16);
+    check_transfer(read, 0, DPU_MACHINE_MRAM - 8, DPU_FAULT_DETAIL_MRAM_BOUNDS, 16);
+    check_transfer(W("sdma", "rri", 0, 1, 255), 0, DPU_MACHINE_MRAM, DPU_FAULT_DETAIL_MRAM_BOUNDS,
+                   2048);
 }
 
 static void test_other_faults(void)

@@ -264,9 +264,9 @@ static int summarise(char *text, size_t size)
         return snprintf(text, size, "== checks: no DPU was launched, so nothing was checked\n");
     if (found == 0)
         return snprintf(text, size, "== checks: nothing found\n");
-    return snprintf(text, size,
-                    "== %llu found, of which %llu are repeated or too many to be shown\n",
-                    (unsigned long long)found, (unsigned long long)repeated);
+    return snprintf(
+        text, size, "== %llu found, of which %llu %s repeated or too many to be shown\n",
+        (unsigned long long)found, (unsigned long long)repeated, repeated == 1 ? "is" : "are");
 }
 
 /* A run that takes too long is ended by a signal, and its user wants to know what was found. */

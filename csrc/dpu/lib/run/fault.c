@@ -53,15 +53,14 @@ static void add_breakpoint(struct text *text, const struct dpu_t *dpu)
 
 static void add_dma(struct text *text, const struct dpu_t *dpu)
 {
-    uint32_t address = dpu->result.fault_address;
-    if (dpu->result.fault_detail == DPU_FAULT_DETAIL_MISALIGNED)
-        text_add(text,
-                 "transfer between MRAM and WRAM or IRAM at 0x%x, which is not a multiple "
-                 "of 8",
-                 address);
+    const struct dpu_run_result *result = &dpu->result;
+    text_add(text, "DMA transfer of %u bytes ", result->fault_bytes);
+    if (result->fault_detail == DPU_FAULT_DETAIL_MISALIGNED)
+        text_add(text, "at 0x%x, which is not a multiple of 8", result->fault_address);
     else
-        text_add(text, "transfer between MRAM and WRAM or IRAM that is out of bounds, at 0x%x",
-                 address);
+        text_add(text, "whose place in %s is out of bounds, at 0x%x",
+                 result->fault_detail == DPU_FAULT_DETAIL_MRAM_BOUNDS ? "MRAM" : "WRAM or IRAM",
+                 result->fault_address);
 }
 
 static void add_reason(struct text *text, const struct dpu_t *dpu)
