@@ -153,7 +153,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     if "--version" in words:
         print(f"{name} of offchip {__version__}, which compiles for the host with {command[0]}")
-        sys.stdout.flush()
+    if "--help" in words:
+        print(
+            f"{name} of offchip {__version__} compiles C, C++ or Fortran for the host, or with "
+            f"--target=ve for the Vector Engine.\nIt takes options of NEC's compilers and of "
+            f"{command[0]}, whose help follows.\n\n",
+            end="",  # one write, after which `head` may be gone
+        )
+    sys.stdout.flush()
     try:
         return _run(command, place_hint(words, "veo-env"))
     except OSError as error:

@@ -192,6 +192,14 @@ static bool begin_load(struct veo_proc_handle *proc, struct late_request *late)
     return false;
 }
 
+/* Leaves out the name, which errors of dlopen() often begin with. */
+static const char *without_name(const char *error, const char *name)
+{
+    size_t length = strlen(name);
+    bool has_name = strncmp(error, name, length) == 0 && strncmp(error + length, ": ", 2) == 0;
+    return has_name ? error + length + 2 : error;
+}
+
 static uint64_t end_load(struct veo_proc_handle *proc, const struct late_request *late)
 {
     char error[WIRE_ERROR_SIZE] = "";
@@ -208,7 +216,7 @@ static uint64_t end_load(struct veo_proc_handle *proc, const struct late_request
     if (state == VEO_COMMAND_OK && handle != 0)
         return handle;
     veolib_fail(error[0] != 0 ? ENOENT : ESRCH, "cannot load '%s': %s", late->name,
-                error[0] != 0 ? error : "the VE process is gone");
+                error[0] != 0 ? without_name(error, late->name) : "the VE process is gone");
     return 0;
 }
 

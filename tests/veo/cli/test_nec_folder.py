@@ -166,6 +166,13 @@ def test_the_compilers_say_what_they_are(shell: Shell) -> None:
     assert "x86_64" in done.stdout.splitlines()[-1]
 
 
+def test_help_of_the_compiler_names_the_engine(shell: Shell) -> None:
+    need("gcc")
+    done = shell("ncc --help", CC="gcc")
+    assert done.stdout.startswith("ncc of offchip ") and "--target=ve" in done.stdout
+    assert "\n\nUsage: gcc " in done.stdout
+
+
 def test_messages_of_the_compiler_are_the_hosts(shell: Shell) -> None:
     need("gcc")
     done = shell("echo 'int f(void) { return x; }' > bad.c; ncc -c bad.c", CC="gcc")
