@@ -253,7 +253,9 @@ class _Parser:
                     function = Type(Kind.FUNCTION, f"{name} ()")
                     return Value.of(function.pointer(), (symbol.value - IRAM_BASE) // 8)
                 return Value.at(UNSIGNED, symbol.value, frame.machine)
-        hint = "" if frame.program.has_variables else ": the program has no debug information"
+        hint = ": the program has no debug information"
+        if frame.program.has_variables:
+            hint = ", or the compiler has removed it: -O0 keeps all of them"
         raise DebuggerError(f"there is no variable {name!r} here{hint}")
 
     def _type(self) -> Type | None:

@@ -93,7 +93,7 @@ EXPRESSIONS = {
     "0x10": "16",
 }
 WRONG = {
-    "nothing": "no variable 'nothing'",
+    "nothing": "no variable 'nothing' here, or the compiler has removed it: -O0",
     "count.x": "has no member",
     "*count": "cannot be dereferenced",
     "1 / 0": "division by zero",
