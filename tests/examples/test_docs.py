@@ -248,6 +248,23 @@ def test_recipe_for_ci_defines_what_it_uses() -> None:
     }
 
 
+def test_recipe_for_ci_goes_on_where_checks_found_something(tmp_path: Path) -> None:
+    steps = read_workflow()["jobs"]["test"]["steps"]
+    [step] = [step for step in steps if "dpu.checks" in step.get("run", "")]
+    [upload] = [step for step in steps if "upload-sarif" in step.get("uses", "")]
+    assert step["if"] == upload["if"] == "always()"
+    log, path = tmp_path / "checks.txt", f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    command = ["bash", "-eo", "pipefail", "-c", step["run"]]
+    log.write_text(
+        "== DPU 0.0.0 /k.dpu: race: tasklet 1 reads\n==    at pc 0xd (f+0x0, f.c:7)\n==\n"
+    )
+    subprocess.run(command, env={"PATH": path}, cwd=tmp_path, check=True)
+    [run] = json.loads((tmp_path / upload["with"]["sarif_file"]).read_text())["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["race"]
+    log.unlink()
+    assert subprocess.run(command, env={"PATH": path}, cwd=tmp_path).returncode != 0
+
+
 def test_recipe_for_ci_keeps_the_variables_of_the_sdks(tmp_path: Path) -> None:
     steps = read_workflow()["jobs"]["test"]["steps"]
     [step] = [step for step in steps if "veo-env" in step.get("run", "")]
