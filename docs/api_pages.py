@@ -115,6 +115,9 @@ def _process_signature(
         return None
     if what == "class" and signature.startswith("(*_"):  # of a __new__ that passes on
         return without_self(str(inspect.signature(thing.__init__))), returns
+    if inspect.isfunction(thing):
+        # Not compiled; a function of that name in a stub is another one.
+        return without_self(signature), returns
     # Methods that are inherited are in the stub of the class that has them.
     whole = f"{name.partition('.')[0]}.{getattr(thing, '__qualname__', '')}"
     found = find_signature(name) or (find_signature(whole) if what == "method" else None)

@@ -31,6 +31,13 @@ def test_compiled_methods_have_the_types_of_their_stubs(pages: ModuleType) -> No
     assert pages.find_signature("dpu.DpuSet.nothing") is None
 
 
+def test_functions_of_python_keep_their_signature(pages: ModuleType) -> None:
+    def run(self: object) -> None: ...
+
+    given = ("method", "accelforge.kernels.DpuKernel.run", run, None, "(self)", "Measurement")
+    assert pages._process_signature(None, *given) == ("()", "Measurement")
+
+
 @pytest.mark.parametrize(
     ("given", "shown"),
     [("(self)", "()"), ("(self, x)", "(x)"), ("(self, /, *a)", "(*a)"), ("(selfish)", "(selfish)")],
