@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from accelforge.exploration.objectives import unit_of
 from accelforge.exploration.result import Exploration
-from accelforge.plotting.figures import clean, fit, make_axes
+from accelforge.plotting.figures import clean, fit, make_axes, space_ticks
 from accelforge.util.units import with_unit
 from offchip.lazy import need
 
@@ -20,6 +20,8 @@ __all__ = ["plot_front", "plot_parallel_coordinates"]
 # picture of shapes (SVG, PDF).
 _MOST_POINTS, _MOST_SHAPES = 20_000, 2000
 _MOST_LINES = 400
+# So many points are drawn as large as those of the front.
+_FEW = 200
 _OTHERS, _FRONT = "#b8c4d6", "#c44e52"
 # Numbers that span more than this have logarithmic axes.
 _WIDE = 30.0
@@ -61,7 +63,7 @@ def plot_front(
     else:
         figure, axis = ax.get_figure(), ax
     axis.scatter(
-        costs[0][shown], costs[1][shown], 6,
+        costs[0][shown], costs[1][shown], 6 if len(shown) > _FEW else 16,
         color=_OTHERS, linewidths=0, label="points", rasterized=len(shown) > _MOST_SHAPES,
     )  # fmt: skip
     ends = [costs[0][front], costs[1][front]]
@@ -107,6 +109,7 @@ def _scale(axis: Any, dimension: str, name: str, numbers: NDArray[np.float64]) -
         if unit and part.get_scale() == "log":
             part.set_minor_formatter(ticker.NullFormatter())
     part.set_label_text(label)
+    space_ticks(part)
 
 
 def _label(name: str) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "name_all",
     "pyplot",
     "show_percent",
+    "space_ticks",
 ]
 
 # A bar: its name, its group (or nothing), and the heights of its parts.
@@ -80,7 +81,12 @@ def name_all(labels: Iterable[str] | None, count: int) -> list[str]:
     """
     found = [str(i) for i in range(count)] if labels is None else [str(text) for text in labels]
     if len(found) != count:
-        raise ValueError(f"there are {count} things to plot, and {len(found)} labels")
+        results = f"{count} result" + ("s" if count != 1 else "")
+        raise ValueError(
+            f"{len(found)} labels for {results}: there is a label for each result of a list of "
+            f"them, and rows of one result are numbered; plot [results[0], results[1], ...] to "
+            f"name each row"
+        )
     return found
 
 
@@ -136,6 +142,20 @@ def label_axis(axis: Any, label: str, unit: str) -> None:
     ticker = need("matplotlib.ticker", "Plotting", "plot")
     axis.set_label_text(label)
     axis.set_major_formatter(ticker.EngFormatter(unit=unit))
+    space_ticks(axis)
+
+
+def space_ticks(axis: Any) -> None:
+    """Leave room between the numbers of a linear x axis.
+
+    Parameters
+    ----------
+    axis : matplotlib.axis.Axis
+        The axis; others stay as they are.
+    """
+    ticker = need("matplotlib.ticker", "Plotting", "plot")
+    if axis.axis_name == "x" and axis.get_scale() == "linear":
+        axis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 5, 10]))
 
 
 def show_percent(axis: Any) -> None:

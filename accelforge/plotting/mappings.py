@@ -326,7 +326,7 @@ def _breakdown(
     names = list(dict.fromkeys(_name(key, stack) for one in parts for key in one))
     colors = colors_for(names)
 
-    bars = [_bars(parts[number], row, separate, stack) for number, row, _ in titles]
+    bars = _in_one_order([_bars(parts[number], row, separate, stack) for number, row, _ in titles])
     if hide_zeros:
         bars = [[bar for bar in one if any(bar[2].values())] or one for one in bars]
     if ax is None:
@@ -370,6 +370,14 @@ def _bars(parts: Breakdown, row: int, separate: list[int], stack: list[int]) -> 
         for name in order
         if name in bars
     ]
+
+
+def _in_one_order(rows: list[list[Bar]]) -> list[list[Bar]]:
+    """Sort the bars of each row as those of the first row that has them."""
+    groups = list(dict.fromkeys(group for row in rows for _, group, _ in row))
+    names = list(dict.fromkeys(name for row in rows for name, _, _ in row))
+    places = {name: i for i, name in enumerate(groups)}, {name: i for i, name in enumerate(names)}
+    return [sorted(row, key=lambda bar: (places[0][bar[1]], places[1][bar[0]])) for row in rows]
 
 
 def _name(key: tuple[Any, ...], places: Sequence[int]) -> str:

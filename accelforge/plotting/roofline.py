@@ -99,8 +99,9 @@ def plot_result_roofline(mappings: Mappings, index: int | None = None) -> tuple[
 
     rate = total / latency
     places = {c: total / n for c, n in moved.items()}
-    low = min(places.values()) / 4
-    high = 4 * max(*places.values(), *(places[c] * busy[c] / waiting for c in moved))
+    # The points, and where roofs meet the computations' own.
+    shown = [*places.values(), *(places[c] * busy[c] / waiting for c in moved)]
+    low, high = min(shown) / 4, 4 * max(shown)
     figure, axes = make_axes(1, 1, 5.5)
     axis = axes[0, 0]
     axis.set_xscale("log")

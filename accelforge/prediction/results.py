@@ -124,15 +124,23 @@ class Results(tuple[Row, ...]):
         if not rows:
             raise ValueError("nothing was measured; plot what accelforge.measure() returns")
         if ax is None:
-            _, ax = need("matplotlib.pyplot", "A plot", "plot").subplots()
+            pyplot = need("matplotlib.pyplot", "A plot", "plot")
+            _, ax = pyplot.subplots(figsize=(6, 5), layout="constrained")
         times = [time for row in rows for time in (row.predicted, row.measured or 0.0)]
         limits = [min(times) / 2, max(times) * 2]
+        narrow = limits[1] < 1000 * limits[0]
         for factor, style in ((1.0, "-"), (0.8, ":"), (1.2, ":")):
             ax.plot(limits, [factor * limit for limit in limits], style, color="grey", lw=1)
         for row in rows:
             ax.plot([row.measured], [row.predicted], "o", label=f"{row.kernel} {row.error:+.0%}")
         ax.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
-        ax.set(xlabel="measured (s)", ylabel="predicted (s)")
+        ax.set(xlabel="measured", ylabel="predicted")
+        for axis in (ax.xaxis, ax.yaxis):
+            # Of few decades, numbers between them are needed too.
+            ticker = need("matplotlib.ticker", "A plot", "plot")
+            axis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0) if narrow else (1.0,)))
+            axis.set_major_formatter(ticker.EngFormatter(unit="s"))
+            axis.set_minor_formatter(ticker.NullFormatter())
         ax.set_title("dotted: 20 % off", fontsize="small")
         ax.legend(fontsize="small")
         return ax

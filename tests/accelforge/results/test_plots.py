@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 
@@ -10,7 +11,9 @@ import pytest
 
 import accelforge as af
 from accelforge.mapper.FFM.mappings import Mappings
+from accelforge.plotting.figures import fit, label_axis, make_axes
 from accelforge.plotting.mappings import (
+    _in_one_order,
     plot_action_breakdown,
     plot_energy_breakdown,
     plot_energy_comparison,
@@ -19,7 +22,7 @@ from accelforge.plotting.mappings import (
     plot_latency_comparison,
     plot_memory_usage_breakdown,
 )
-from accelforge.plotting.roofline import plot_roofline
+from accelforge.plotting.roofline import plot_result_roofline, plot_roofline
 from accelforge.plotting.skislope import generate_ski_slope, plot_step
 from accelforge.plotting.specs import plot_area
 
@@ -202,7 +205,7 @@ def test_colors_differ(count):
         ({"separate_by": []}, "separate_by is empty"),
         ({"separate_by": ["level"]}, "separate_by takes einsum, component, .*not 'level'"),
         ({"stack_by": ["memory"]}, "stack_by takes"),
-        ({"labels": ["a", "b"]}, "1 things to plot, and 2 labels"),
+        ({"labels": ["a", "b"]}, "2 labels for 1 result: there is a label for each result"),
         ({"mappings": []}, "nothing to plot"),
         ({"mappings": ["a"]}, "expected Mappings, not str"),
     ],
@@ -272,6 +275,29 @@ def test_many_mappings_are_a_picture_that_a_screen_can_show(several):
     assert [axis.get_legend() is not None for axis in axes] == [i == 5 for i in range(15)]
 
 
+def test_numbers_below_an_axis_do_not_touch():
+    figure, axes = make_axes(1, 1, 4.5)
+    axes[0, 0].plot([131e-6, 131e-6], [0, 1], "o")
+    label_axis(axes[0, 0].xaxis, "Latency", "s")
+    fit(figure)
+    figure.canvas.draw()
+    texts = [text for text in axes[0, 0].get_xticklabels() if text.get_text()]
+    boxes = [text.get_window_extent() for text in texts]
+    assert len(boxes) > 2
+    assert all(a.x1 + 5 < b.x0 for a, b in itertools.pairwise(boxes))
+
+
+def test_bars_of_all_rows_have_one_order():
+    def row(*names):
+        return [(name, "", {"": 1.0}) for name in names]
+
+    found = _in_one_order([row("DRAM", "MAC"), row("MAC", "Buffer", "DRAM")])
+    assert [[bar[0] for bar in one] for one in found] == [
+        ["DRAM", "MAC"],
+        ["DRAM", "MAC", "Buffer"],
+    ]
+
+
 def test_usage_of_memories(chain, several):
     _, axes = plot_memory_usage_breakdown([chain], memory_levels=["GlobalBuffer"])
     assert axes.shape == (1, 1)
@@ -323,6 +349,15 @@ def test_roofline():
     for wrong in ((0, 1), (1, float("inf")), (1, 1, 5, 2), (1, 1, -1)):
         with pytest.raises(ValueError, match=r"positive number"):
             plot_roofline(*wrong)
+
+
+def test_each_roof_is_seen(one):
+    _, axis = plot_result_roofline(one)
+    low, high = axis.lines[0].get_xdata()
+    for roof in axis.lines[1::2]:
+        start, ridge = roof.get_xdata()
+        assert low <= start < ridge / 2
+        assert ridge <= high
 
 
 def test_stairs_reach_the_edge():
