@@ -39,16 +39,23 @@ def main() -> int:
         description="Run a program that imports pyaccl, unchanged, on offchip's accl.",
         epilog="Example: mpiexec -n 2 python -m accl.as_pyaccl program.py",
     )
-    parser.add_argument("program", help="path of the program")
+    parser.add_argument(
+        "-m", dest="module", action="store_true", help="the program is a module, such as pytest"
+    )
+    parser.add_argument("program", help="path of the program, or name of a module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the program")
     options = parser.parse_args()
 
     # The program sees the same arguments as if it were run directly.
     sys.argv[:] = [options.program, *options.arguments]
+    folder = Path.cwd() if options.module else Path(options.program).resolve().parent
     if not sys.flags.safe_path:
-        sys.path[0] = str(Path(options.program).resolve().parent)
+        sys.path[0] = str(folder)
 
-    runpy.run_path(options.program, run_name="__main__")
+    if options.module:
+        runpy.run_module(options.program, run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(options.program, run_name="__main__")
     return 0
 
 

@@ -134,6 +134,18 @@ def test_pyaccl_programs_run_unchanged(run_python, tmp_path):
     assert (done.stdout, done.returncode) == ("['-x']\n", 0), done.stderr
 
 
+def test_modules_run_unchanged(tmp_path, run_python):
+    (tmp_path / "of_pyaccl.py").write_text(
+        "import sys\nfrom pyaccl import accl\nprint(__name__, accl.__name__, sys.argv[1:])\n"
+    )
+    text = (
+        f"import runpy, sys; sys.path.insert(0, {str(tmp_path)!r}); "
+        "runpy.run_module('accl.as_pyaccl', run_name='__main__')"
+    )
+    done = run_python(text, "-m", "of_pyaccl", "-x")
+    assert (done.stdout, done.returncode) == ("__main__ accl ['-x']\n", 0), done.stderr
+
+
 def test_pyaccl_itself_is_not_replaced(run_python):
     done = run_python(
         "import sys, types\n"
