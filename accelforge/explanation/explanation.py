@@ -180,9 +180,9 @@ def _step(step: Step) -> tuple[str, ...]:
     )
     return (
         step.kind,
-        "; ".join(_change(change) for change in step.changes),
+        "\n".join(_change(change) for change in step.changes),
         *(f"{with_unit(now, unit)} ({_per_cent(then, now)})" for then, now, unit in totals),
-        ", ".join(dict.fromkeys(_waits_for(limit) for limit in step.then)),
+        "\n".join(dict.fromkeys(_waits_for(limit) for limit in step.then)),
     )
 
 

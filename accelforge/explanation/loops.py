@@ -25,6 +25,8 @@ class LoopPlace:
         Whether it is spatial.
     tile : float
         Extent of its tile.
+    einsums : list of str
+        The Einsums below it.
     outer : list of float
         Extent that it cuts, for each Einsum below it.
     inner : list of float
@@ -35,6 +37,7 @@ class LoopPlace:
     name: str
     spatial: bool
     tile: float
+    einsums: list[str] = field(default_factory=list)
     outer: list[float] = field(default_factory=list)
     inner: list[float] = field(default_factory=list)
 
@@ -86,6 +89,7 @@ def loops_of(problem: Mapping[str, Any]) -> list[LoopPlace]:
             place = found.setdefault(
                 path, LoopPlace(path, "/".join(sorted(names)), spatial, float(node["tile"]))
             )
+            place.einsums.append(einsum)
             place.outer.append(extent)
             if above is not None:
                 above.inner.append(tile)

@@ -21,6 +21,8 @@ Row = Mapping[tuple[Any, ...], float]
 _EFFECT = 1e-9
 # An Einsum that waits for one thing only: there is no end to what a faster one gains.
 _DOUBLE = 2.0
+# Names of Einsums that are written out.
+_MOST_NAMES = 3
 
 
 @dataclass
@@ -138,9 +140,9 @@ def _other_tiles(places: Places, trials: Trials) -> list[_Plan]:
 def _needed(places: Places, loop: LoopPlace, tile: float, roomy: Row) -> _Plan:
     plan = _Plan()
     word = "spatial" if loop.spatial else "temporal"
-    plan.add(
-        "mapping", f"tile of the {word} loop over {loop.name}", "", {loop.path: (loop.tile, tile)}
-    )
+    of = f" of {_names(loop.einsums)}" if len(places.problem["einsums"]) > 1 else ""
+    what = f"tile of the {word} loop over {loop.name}{of}"
+    plan.add("mapping", what, "", {loop.path: (loop.tile, tile)})
     for component, kind in places.kinds.items():
         bits = roomy.get(("reservation", component), 0.0) * ROOM
         sizes = places.sizes(component)
@@ -166,6 +168,14 @@ def _needed(places: Places, loop: LoopPlace, tile: float, roomy: Row) -> _Plan:
             for path, power in leaks.items():
                 plan.numbers[path] = plan.numbers.get(path, power) * factor
     return plan
+
+
+def _names(einsums: list[str]) -> str:
+    """Name Einsums, of many the first and the last."""
+    einsums = list(dict.fromkeys(einsums))
+    if len(einsums) > _MOST_NAMES:
+        return f"{einsums[0]} to {einsums[-1]}"
+    return " and ".join(einsums)
 
 
 def _usage_scale(places: Places, column: tuple[Any, ...]) -> float:

@@ -172,6 +172,8 @@ class Exploration:
     def __repr__(self) -> str:
         count = len(np.unique(self.points))
         parts = [f"{count:,} of {self.total:,} points", f"{int(self.valid.sum()):,} valid"]
+        if len(self) > count:
+            parts.insert(1, f"{len(self):,} mappings")
         return f"<Exploration: {', '.join(parts)}; {len(self.front())} on the front>"
 
     def __str__(self) -> str:

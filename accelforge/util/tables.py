@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import zip_longest
 from typing import NamedTuple
 
 __all__ = ["Sheet", "html_of", "html_table", "text_of"]
@@ -20,7 +21,7 @@ class Sheet(NamedTuple):
     heads : sequence of str
         Names of columns.
     rows : sequence of sequence of str
-        Cells.
+        Cells; one of several lines takes several lines of the table.
     """
 
     title: str
@@ -38,7 +39,11 @@ def text_of(sheet: Sheet) -> str:
     """
     if not sheet.rows:
         return f"{sheet.title}: nothing"
-    lines = [tuple(sheet.heads), *(tuple(row) for row in sheet.rows)]
+    lines = [
+        line
+        for row in (sheet.heads, *sheet.rows)
+        for line in zip_longest(*(cell.split("\n") for cell in row), fillvalue="")
+    ]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     texts = [
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -74,8 +79,12 @@ def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f'<th style="text-align: right">{escape(text)}</th>' for text in heads)
     body = "".join(
         f'<tr><th style="text-align: left">{escape(row[0])}</th>'
-        + "".join(f'<td style="text-align: right">{escape(text)}</td>' for text in row[1:])
+        + "".join(f'<td style="text-align: right">{_lines(text)}</td>' for text in row[1:])
         + "</tr>"
         for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _lines(cell: str) -> str:
+    return escape(cell).replace("\n", "<br>")

@@ -12,7 +12,9 @@ import accelforge as af
 from accelforge import _model
 from accelforge.explanation import facts
 from accelforge.explanation.explanation import Explanation, explain_problem
+from accelforge.explanation.steps import _names
 from accelforge.explanation.trials import Places, number_at
+from accelforge.util.tables import Sheet, html_of, text_of
 from tests.accelforge.package import problems
 
 ARCH = """
@@ -257,6 +259,31 @@ PROBLEMS = {
     "gates": problems.gated,
     "array": problems.pe_array_gemm,
 }
+
+
+@pytest.mark.parametrize(
+    ("name", "loop"), [("chain", "m of E0 and E1 and E2"), ("convolution", "p")]
+)
+def test_steps_name_the_einsums_of_a_loop_where_there_are_several(name, loop):
+    (change,) = [
+        change
+        for step in explain_problem(PROBLEMS[name]()).steps
+        for change in step.changes
+        if change.component == "mapping"
+    ]
+    assert change.quantity == f"tile of the temporal loop over {loop}"
+
+
+def test_of_many_einsums_the_first_and_the_last_are_named():
+    assert _names(["A", "A", "B"]) == "A and B"
+    assert _names(["A", "B", "C", "D"]) == "A to D"
+
+
+def test_cells_of_several_lines_take_several_lines():
+    sheet = Sheet("Costs", ("what", "how"), [("a\nbb", "1"), ("<", "2\n3")])
+    assert text_of(sheet) == "Costs:\n  what  how\n  a     1\n  bb\n  <     2\n        3"
+    assert "2<br>3" in html_of(sheet)
+    assert "&lt;" in html_of(sheet)
 
 
 # Parts of an explanation, all numbers of which are checked by differences, here or above.
