@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from accelforge._problem.totals import TOTALS
+from accelforge._problem.totals import TOTALS, UNITS
 from accelforge.frontend.mapper.metrics import Metrics, metric_of
 from accelforge.mapper.FFM.group import PmappingGroup
 from accelforge.mapper.FFM.limits import Limits, interruptible
@@ -25,12 +25,15 @@ from accelforge.mapper.FFM.results import ResultTable
 from accelforge.util.exceptions import MapperLimitWarning
 from accelforge.util.parallel import get_n_parallel_jobs
 from accelforge.util.progress import Progress, say
+from accelforge.util.units import with_unit
 
 __all__ = ["Joined", "join", "join_groups"]
 
 _USAGE = "resource_usage"
 _PRODUCT = "energy_delay_product"
 _PACKAGE = "accelforge."
+# By how much sums of the same costs in another order differ, at most.
+_ROUNDING = 1e-12
 
 
 def join(
@@ -294,6 +297,11 @@ def _bounds(
     ]
     if searched:
         least = [max(a, b) for a, b in zip(least, joined.bound, strict=True)]
+    if len(columns) == 1 and not metrics & (Metrics.ENERGY_DELAY_PRODUCT | Metrics.RESOURCE_USAGE):
+        # The limit came after the best was found, but for the rounding of sums.
+        best = float(joined.objectives[:, 0].min())
+        if best <= least[0] * (1 + _ROUNDING):
+            return None
     bounds = dict(zip(columns, least, strict=True))
     if metrics & Metrics.ENERGY_DELAY_PRODUCT:
         bounds[_PRODUCT] = bounds["energy"] * bounds["latency"]
@@ -319,8 +327,11 @@ def _warn(limits: Limits, result: Mappings) -> None:
     for name, bound in (result.bounds or {}).items():
         if name in result.columns:
             best = min(result._table()[name])
-            what = name.partition("<SEP>")[2].replace("_", " ")
-            said.append(f"the best {what} found is {best:.6g}, and none is below {bound:.6g}")
+            total = name.partition("<SEP>")[2]
+            found, least = (with_unit(value, UNITS[total], 6) for value in (best, bound))
+            said.append(
+                f"the best {total.replace('_', ' ')} found is {found}, and none is below {least}"
+            )
     where = "Ctrl-C" if limits.interrupted else f"its {limits}"
     warnings.warn(
         f"the mapper stopped at {where} before it had looked at everything: {'; '.join(said)}",

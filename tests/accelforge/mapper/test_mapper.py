@@ -9,8 +9,10 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("yaml")
@@ -25,6 +27,7 @@ from accelforge.mapper.FFM import (
     map_workload_to_arch,
     searches,
 )
+from accelforge.mapper.FFM.joining import _bounds
 from accelforge.mapper.FFM.mapspace import list_mapspaces
 from accelforge.mapper.FFM.search import search
 from tests.accelforge.mapper.brute import best
@@ -383,6 +386,20 @@ def test_a_limit_ends_the_search(memory: float) -> None:
     assert caught[0].filename == __file__
     for name, bound in result.bounds.items():
         assert min(result._table()[name]) >= bound
+
+
+@pytest.mark.parametrize(("cost", "bound", "proven"), [(3.0, 3.0 - 1e-15, True), (3.0, 2.9, False)])
+def test_a_limit_after_the_best_was_found_does_not_matter(
+    cost: float, bound: float, proven: bool
+) -> None:
+    pmappings = SimpleNamespace(einsum2pmappings={"Z": []}, einsum2jobs={"Z": [unfinished(bound)]})
+    joined = SimpleNamespace(complete=True, objectives=np.array([[cost]]))
+    found = _bounds(pmappings, ["Z"], ["energy"], joined, E)  # type: ignore[arg-type]
+    assert found == (None if proven else {"Total<SEP>energy": bound})
+
+
+def unfinished(bound: float) -> SimpleNamespace:
+    return SimpleNamespace(outcome=SimpleNamespace(complete=False, bound=[bound]))
 
 
 CTRL_C = """
