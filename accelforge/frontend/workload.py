@@ -39,9 +39,9 @@ from accelforge.frontend.iteration_space import (
     values_of,
 )
 from accelforge.frontend.renames import EinsumName, Rank, RankVariable, Renames, TensorName
-from accelforge.util.exceptions import EvaluationError, ValidationError
+from accelforge.util.exceptions import EvaluationError, Place, ValidationError
 from accelforge.util.oset import oset
-from accelforge.yaml.sections import Sequence, place_of
+from accelforge.yaml.sections import Section, Sequence, place_of
 
 __all__ = [
     "Einsum",
@@ -112,10 +112,10 @@ class Workload(EvalableModel):
         if not isinstance(einsums, (list, tuple)):
             return data
         result = Sequence(place=place_of(einsums))
-        for number, entry in enumerate(_flatten(einsums)):
+        for number, (entry, place) in enumerate(_flatten(einsums)):
             try:
                 if isinstance(entry, str):
-                    entry = {"einsum": entry}
+                    entry = Section({"einsum": entry}, place=place)
                 if not isinstance(entry, Einsum):
                     entry = parse_einsum_entry(entry)
             except EvaluationError as error:
@@ -125,7 +125,7 @@ class Workload(EvalableModel):
             except (TypeError, ValueError) as error:
                 wrapped = ValidationError(str(error), source_field=number)
                 wrapped.add_field("einsums")
-                wrapped.locate(place_of(entry) or place_of(einsums, number))
+                wrapped.locate(place_of(entry) or place)
                 raise wrapped from error
             result.append(entry)
 
@@ -152,9 +152,7 @@ class Workload(EvalableModel):
         ranks: dict[str, list[Rank]] = {}
         for einsum in self.einsums:
             if einsum.name in names:
-                raise ValidationError(
-                    f"Einsum name {einsum.name} is not unique", source_field="einsums"
-                )
+                raise _in_einsum(einsum, f"Einsum name {einsum.name} is not unique")
             names.add(einsum.name)
             for access in einsum.tensor_accesses:
                 own = list(access.projection)
@@ -168,10 +166,10 @@ class Workload(EvalableModel):
                         if len(first) == len(own)
                         else "A tensor has as many ranks in each Einsum"
                     )
-                    raise ValidationError(
+                    raise _in_einsum(
+                        einsum,
                         f"the tensor {access.name} has inconsistent ranks: {sorted(first)} and, in "
                         f"the Einsum {einsum.name}, {sorted(own)}. {remedy}",
-                        source_field="einsums",
                     )
 
     # --- names ----------------------------------------------------------------------------------
@@ -466,16 +464,23 @@ class Workload(EvalableModel):
         return self.render()
 
 
-def _flatten(entries: Any) -> list[Any]:
-    """Flatten nested lists."""
-    result: list[Any] = []
-    waiting = [iter(entries)]
+def _in_einsum(einsum: Einsum, reason: str) -> ValidationError:
+    error = ValidationError(reason, source_field="einsums")
+    error.locate(einsum._place)
+    return error
+
+
+def _flatten(entries: Any) -> list[tuple[Any, Place | None]]:
+    """Flatten nested lists, and say where each entry stands."""
+    result: list[tuple[Any, Place | None]] = []
+    waiting = [(entries, enumerate(entries))]
     while waiting:
-        for entry in waiting[-1]:
+        holder, rest = waiting[-1]
+        for number, entry in rest:
             if isinstance(entry, (list, tuple)):
-                waiting.append(iter(entry))
+                waiting.append((entry, enumerate(entry)))
                 break
-            result.append(entry)
+            result.append((entry, place_of(holder, number)))
             if len(result) > MAX_EINSUMS:
                 raise ValidationError(f"more than {MAX_EINSUMS} Einsums", source_field="einsums")
         else:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from accelforge.expressions import evaluate
@@ -31,11 +31,23 @@ class NodeConverter:
         The rank variables of each Einsum of the mapping.
     symbols : dict
         What expressions of tile shapes can use.
+    tensors : iterable of str
+        Those of the workload.
+    dimensions : mapping
+        The spatial dimensions of each component of the architecture.
     """
 
-    def __init__(self, variables: Mapping[str, set[str]], symbols: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        variables: Mapping[str, set[str]],
+        symbols: dict[str, Any],
+        tensors: Iterable[str],
+        dimensions: Mapping[str, list[str]],
+    ) -> None:
         self.variables = variables
         self.symbols = symbols
+        self.tensors = set(tensors)
+        self.dimensions = dimensions
         self.known = {name for names in variables.values() for name in names}
 
     def nodes(self, nest: Any, path: str) -> list[dict[str, Any]]:
@@ -71,16 +83,18 @@ class NodeConverter:
     def _node(self, node: Any) -> dict[str, Any]:
         if isinstance(node, TensorHolder):
             held: dict[str, Any] = {
-                "hold": _given(node, "component"),
+                "hold": self._component(node),
                 "tensors": list(node.tensors),
             }
+            for name in held["tensors"]:
+                _known(name, self.tensors, "tensor", "the workload", "tensors")
             if node.persistent:
                 held["persistent"] = True
             if node.einsums:
                 held["einsums"] = list(node.einsums)
             return held
         if isinstance(node, Compute):
-            return {"compute": _given(node, "component"), "einsum": node.einsum}
+            return {"compute": self._component(node), "einsum": node.einsum}
         if isinstance(node, Loop):
             return self._loop(node)
         raise EvaluationError(f"a {type(node).__name__} cannot be evaluated")
@@ -91,11 +105,18 @@ class NodeConverter:
             "tile": self._tile(node.tile_shape, "tile_shape"),
         }
         if isinstance(node, Spatial):
-            result["component"] = _given(node, "component")
+            component = result["component"] = self._component(node)
             result["dim"] = str(_given(node, "name"))
+            own = self.dimensions[component]
+            _known(result["dim"], own, "spatial dimension", component, "name")
         if node.initial_tile_shape is not None:
             result["initial"] = self._tile(node.initial_tile_shape, "initial_tile_shape")
         return result
+
+    def _component(self, node: Any) -> Any:
+        name = _given(node, "component")
+        _known(name, self.dimensions, "component", "the architecture", "component")
+        return name
 
     def _variable(self, node: Loop) -> Any:
         """Return the rank variable of a loop, or what each Einsum calls it."""
@@ -136,6 +157,14 @@ class NodeConverter:
             error.add_field(name)
             raise
         return result
+
+
+def _known(name: Any, known: Collection[str], what: str, where: str, field: str) -> None:
+    if name not in known:
+        names = ", ".join(sorted(known)) or "none"
+        raise EvaluationError(
+            f"{name} is no {what} of {where}; there are: {names}", source_field=field
+        )
 
 
 def _given(node: Any, name: str) -> Any:

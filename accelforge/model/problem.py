@@ -18,6 +18,7 @@ from accelforge.frontend.arch import (
     Toll,
 )
 from accelforge.frontend.arch.spatial import Spatialable
+from accelforge.frontend.arch.structure import Leaf
 from accelforge.frontend.iteration_space import parse_affine
 from accelforge.frontend.mapping import Compute as ComputeNode
 from accelforge.model.latency import translate_latency
@@ -77,13 +78,18 @@ def build_problem(spec: Spec) -> Built:
             built.evaluated_specs[name] = costed
             built.flattened_arches[name, computes[name]] = way
         variables = {name: program.workload.einsums[name].rank_variables for name in computes}
+        dimensions = {
+            node.name: [spatial.name for spatial in getattr(node, "spatial", ())]
+            for node in spec.arch.get_nodes_of_type(Leaf)
+        }
+        nodes = NodeConverter(variables, symbols, program.workload.tensor_names, dimensions)
         built.problem = {
             "format": "accelforge-problem",
             "version": 1,
             "n_instances": program.workload.n_instances,
             "components": list(components.values()),
             "einsums": einsums,
-            "mapping": NodeConverter(variables, symbols).nodes(spec.mapping, "mapping"),
+            "mapping": nodes.nodes(spec.mapping, "mapping"),
         }
     return built
 
@@ -118,6 +124,14 @@ def _computes(spec: Spec) -> dict[str, str]:
                 f"the mapping computes {node.einsum}, which is no Einsum of the workload; there "
                 f"are: {', '.join(known) or 'none'}"
             )
+        computes = [compute.name for compute in spec.arch.get_nodes_of_type(Compute)]
+        if node.component not in computes:
+            reason = f"{node.component} is no compute of the architecture; there are: "
+            error = EvaluationError(
+                reason + (", ".join(computes) or "none"), source_field="spec.mapping.nodes"
+            )
+            error.locate(node._place)
+            raise error
         if node.einsum in result:
             raise InvalidMappingError(f"the mapping computes the Einsum {node.einsum} twice")
         result[node.einsum] = str(node.component)

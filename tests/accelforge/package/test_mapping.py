@@ -188,3 +188,64 @@ def test_pictures_with_pydot(mapping):
 
 def test_the_name_of_the_class_of_the_root():
     assert af.Mapping is Mapping
+
+
+# --- names that a mapping takes from elsewhere --------------------------------------------------
+
+
+MISTAKEN = """
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, leak_power: 0, area: 0, actions: [
+      {name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Container {name: PE, spatial: [{name: X, fanout: 4}]}
+  - !Compute {name: MAC, leak_power: 0, area: 0, actions: [
+      {name: compute, energy: 1, throughput: 1}]}
+workload:
+  rank_sizes: {M: 4}
+  bits_per_value: {All: 8}
+  einsums:
+  - "Z[m] = A[m]"
+mapping:
+  nodes:
+  - !Storage {component: Main, tensors: [A, Z]}
+  - !Spatial {rank_variable: m, tile_shape: 1, name: X, component: PE}
+  - !Compute {einsum: Z, component: MAC}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "reason"),
+    [
+        ("[A, Z]}", "[A, B]}", 16, r"nodes.0.tensors.*B is no tensor of the workload.*: A, Z"),
+        ("component: PE", "component: P", 17, r"nodes.1.component.*P is no component .*: MAC, "),
+        ("name: X, comp", "name: Y, comp", 17, r"nodes.1.name.*Y is no spatial dimension of PE"),
+        (
+            "{einsum: Z, component: MAC",
+            "{einsum: Z, component: M",
+            18,
+            r"M is no compute of .*: MAC",
+        ),
+        ("{M: 4}", "{N: 4}", 13, r"einsums.Z.*rank variable m has no bounds"),
+        ('  - "Z[m] = A[m]"', '  - "Z[m] = A[m]"\n  - "Y[m] = A[k]"', 14, "inconsistent ranks"),
+    ],
+)
+def test_a_mistaken_name_is_found_in_its_line(tmp_path, old, new, line, reason):
+    assert old in MISTAKEN
+    file = tmp_path / "spec.yaml"
+    file.write_text(MISTAKEN)
+    assert af.Spec.from_yaml(file).evaluate_mapping().energy() > 0
+
+    file.write_text(MISTAKEN.replace(old, new))
+    with pytest.raises(Exception, match=reason) as caught:
+        af.Spec.from_yaml(file).evaluate_mapping()
+    assert f"spec.yaml, line {line})" in str(caught.value)
+
+
+def test_what_is_in_no_file_has_no_line(tmp_path):
+    file = tmp_path / "spec.yaml"
+    file.write_text(MISTAKEN)
+    spec = af.Spec.from_yaml(file)
+    spec.workload = af.Workload(einsums=["Z[m] = A[m]"], bits_per_value={"All": 8})
+    with pytest.raises(af.EvaluationError, match=r"einsums.Z: the rank variable m has no bounds"):
+        spec.evaluate_mapping()
