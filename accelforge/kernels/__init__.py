@@ -16,11 +16,13 @@ from accelforge.kernels.dpu_kernels import (
     dpu_scan,
 )
 from accelforge.kernels.veo_kernels import VeoDgemm, VeoStencil, veo_dgemm, veo_stencil
-from accelforge.prediction import Kernel
+from accelforge.prediction import Kernel, Measurement
 
 __all__ = [
     "AcclAllreduce",
     "DpuKernel",
+    "Kernel",
+    "Measurement",
     "RankFigures",
     "Timing",
     "VeoDgemm",
