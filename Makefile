@@ -16,7 +16,7 @@
 # make accl-driver accl/lib/libaccl_driver.so over the vendor's driver; see docs/accl_driver.md
 # make test-bare   tests of what compiles, with the tools hidden that README does not name
 # make pythons     make test with each supported Python that is installed, in clones
-# make bare-debian make demo and make test on a fresh Debian 12; needs root and debootstrap
+# make bare-debian the steps of README on a fresh Debian 12; needs root and debootstrap
 # make wheel       sdist, wheel, clean environment, tests of what is installed
 # make wheels      sdist and a wheel for glibc 2.28 or later into dist, built twice, compared, tried
 # make clean       remove everything that was built

@@ -4,7 +4,9 @@
 #     bare_debian.sh [FOLDER]
 # Needs root, debootstrap and the network. FOLDER keeps the root file system for another run; it is a
 # temporary one otherwise. What is tested is what is committed. The last line has the times from the
-# start of `make demo`.
+# start of `make demo`. Another release, or Ubuntu, whose packages are in two parts:
+#     SUITE=noble DEBOOTSTRAP='--components=main,universe --keyring=FILE' MIRROR='URL [SCRIPT]'
+# TESTS are as for `make test`; none are run with TESTS=none.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -30,7 +32,8 @@ packages=$(sed -n 's/^apt-get install \([^#]*\).*/\1/p' README.md)
 if [ ! -e "$folder/made" ]; then
     rm -rf --one-file-system "$system"
     included=$(echo ca-certificates $packages | tr ' ' ',')
-    debootstrap --variant=minbase --include="$included" bookworm "$system" >"$folder/log" 2>&1 ||
+    debootstrap --variant=minbase ${DEBOOTSTRAP:-} --include="$included" "${SUITE:-bookworm}" \
+        "$system" ${MIRROR:-} >"$folder/log" 2>&1 ||
         { tail -20 "$folder/log" >&2; exit 1; }
     touch "$folder/made"
 fi
@@ -55,13 +58,15 @@ unshare --mount --pid --fork --kill-child sh -eu -c '
     mount -t tmpfs tmpfs "$system/dev/shm"
     mount -t tmpfs tmpfs "$system/tmp"
     exec chroot "$system" /usr/bin/env -i HOME=/home/newcomer PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-        CI="${CI:-}" PIP_DEFAULT_TIMEOUT="${PIP_DEFAULT_TIMEOUT:-60}" sh -euc "
+        CI="${CI:-}" TESTS="${TESTS:-tests}" PIP_DEFAULT_TIMEOUT="${PIP_DEFAULT_TIMEOUT:-60}" sh -euc "
             cd /home/newcomer/offchip
             begun=\$(date +%s)
             make demo
             first=\$((\$(stat -c %Y build/demo/fused.svg) - begun))
             demo=\$((\$(date +%s) - begun))
             echo \"first picture after \$first s, end of the demo after \$demo s\"
+            .venv/bin/offchip selftest
+            [ \$TESTS != none ] || exit 0
             status=0
             make test || status=\$?
             echo \"first picture after \$first s, end of the demo after \$demo s,\" \
