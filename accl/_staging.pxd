@@ -20,7 +20,7 @@ cdef class Stage:
 
 
 # Converts to an array. WRITES: it must be writable.
-cdef object as_array(object given, bint writes, str what, str name)
+cpdef object as_array(object given, bint writes, str what, str name)
 # Finds or makes the block for an array without device memory, and fills it if it is not WRITES.
 # OPERAND borrows the result. ON_DEVICE: from_fpga or to_fpga, which is an error here.
 #

@@ -6,11 +6,12 @@ are kept for later calls.
 """
 
 cimport cython
+from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.object cimport PyObject
 from accl._device cimport Device
 from accl._memory cimport Block
 from accl._operand cimport Operand, dtype_code
-from offchip.buffer cimport dlpack_array
+from offchip.buffer cimport has_array, shared_array
 
 from threading import Lock
 
@@ -19,7 +20,7 @@ import numpy as np
 from accl.errors import ACCLMemoryError
 from offchip.errors import ReadOnlyError
 
-__all__ = ["Stage"]
+__all__ = ["Stage", "as_array"]
 
 # Limits of the blocks that are kept: their number, and their bytes.
 cdef enum:
@@ -101,16 +102,18 @@ cdef bint _repeats(object array):
     )
 
 
-cdef object as_array(object given, bint writes, str what, str name):
+cpdef object as_array(object given, bint writes, str what, str name):
     cdef object array
     if isinstance(given, np.ndarray):
         array = given
-    elif hasattr(given, "__dlpack__"):
-        array = dlpack_array(given, writes, f"{name}: {what}")
+    elif has_array(given) and not isinstance(given, np.generic):
+        array = shared_array(given, writes, f"{name}: {what}")
+    elif PyObject_CheckBuffer(given) and not isinstance(given, np.generic):
+        array = np.asarray(memoryview(given))
     else:
         raise TypeError(
             f"{name}: {what} must be an array: a buffer of allocate(), a NumPy array, or an object "
-            f"with DLPack, not {type(given).__name__}"
+            f"with DLPack, __array_interface__ or a buffer, not {type(given).__name__}"
         )
 
     if writes and not array.flags.writeable:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from accl._staging import as_array
 from accl.constants import GLOBAL_COMM, TAG_ANY
 from accl.errors import ACCLArgumentError
 
@@ -288,7 +289,7 @@ def _flat(name: str, what: str, buffer: Any) -> Any:
     """Give a view of one dimension of what a call has as a buffer."""
     if buffer is None:
         raise ACCLArgumentError(f"{name}: {what} is missing")
-    array = buffer if isinstance(buffer, np.ndarray) else np.from_dlpack(buffer)
+    array = as_array(buffer, what == "rbuf", what, name)
     if not array.flags.c_contiguous:
         raise ACCLArgumentError(f"{name}: {what} has gaps: use numpy.ascontiguousarray()")
     return array.reshape(-1)

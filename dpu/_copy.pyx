@@ -19,7 +19,7 @@ from dpu.libdpu cimport (
     dpu_set_t,
     dpu_symbol_t,
 )
-from offchip.buffer cimport Buffer
+from offchip.buffer cimport Buffer, has_array
 
 from operator import index
 
@@ -85,7 +85,7 @@ cdef int check_symbol(DpuSymbol symbol) except -1:
 
 cdef Buffer _acquire(object obj, bint writable, bint in_list):
     cdef Buffer buffer
-    if not PyObject_CheckBuffer(obj) and not hasattr(obj, "__dlpack__"):
+    if not PyObject_CheckBuffer(obj) and not has_array(obj):
         raise TypeError(f"a bytes-like object is required, not {type(obj).__name__!r}")
     try:
         buffer = Buffer(obj, writable=writable)

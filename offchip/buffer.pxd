@@ -18,9 +18,14 @@ cdef class Buffer:
     cpdef int release(self) except -1
 
 
-# The NumPy array of an object with DLPack, which shares its memory; BufferError, beginning with
-# WHAT it is called, if it is not in this machine's memory or has to be copied first.
-cdef object dlpack_array(object given, bint writes, str what)
+# Whether an object shares its memory as an array, by DLPack or __array_interface__.
+cdef inline bint has_array(object given):
+    return hasattr(given, "__dlpack__") or hasattr(given, "__array_interface__")
+
+
+# The NumPy array of such an object, which shares its memory; BufferError, beginning with WHAT it is
+# called, if it is not in this machine's memory or has to be copied first.
+cdef object shared_array(object given, bint writes, str what)
 
 
 # A new Buffer that holds the memory of `obj`.

@@ -32,7 +32,7 @@ cdef bint _holds_objects(const char *text) noexcept:
     return False
 
 
-cdef object dlpack_array(object given, bint writes, str what):
+cdef object shared_array(object given, bint writes, str what):
     cdef object array
     cdef object other
     import numpy as np
@@ -41,7 +41,7 @@ cdef object dlpack_array(object given, bint writes, str what):
     if hasattr(given, "is_neg") and given.is_neg():
         raise BufferError(f"{what} is a view with a pending negation: pass x.resolve_neg()")
     try:
-        array = np.from_dlpack(given)
+        array = np.from_dlpack(given) if hasattr(given, "__dlpack__") else np.asarray(given)
     except Exception as error:
         raise BufferError(
             f"{what}, of type {type(given).__name__}, cannot be used as an array: {error}"
@@ -91,7 +91,7 @@ cdef class Buffer:
 
     Parameters
     ----------
-    obj : object with the buffer protocol, or with DLPack
+    obj : object with the buffer protocol, DLPack or __array_interface__
         bytes, bytearray, array.array, mmap, memoryview, numpy array, tensor of PyTorch, ...
     writable : bool
         Whether the memory will be written to.
@@ -124,12 +124,12 @@ cdef class Buffer:
         cdef int flags = PyBUF_ANY_CONTIGUOUS
         self.release()
         if not PyObject_CheckBuffer(obj):
-            if not hasattr(obj, "__dlpack__"):
+            if not has_array(obj):
                 raise TypeError(
-                    "an object with the buffer protocol (bytes, bytearray, numpy array, ...) or "
-                    f"DLPack is required, not {type(obj).__name__}"
+                    "an object with the buffer protocol (bytes, bytearray, numpy array, ...), "
+                    f"DLPack or __array_interface__ is required, not {type(obj).__name__}"
                 )
-            obj = dlpack_array(obj, writable, "the memory")
+            obj = shared_array(obj, writable, "the memory")
         if writable:
             flags |= PyBUF_WRITABLE
         try:

@@ -13,7 +13,7 @@ import pytest
 
 from offchip.buffer import Buffer
 from offchip.errors import ReadOnlyError
-from tests.support.tensors import OldTensor, Tensor
+from tests.support.tensors import Interface, OldTensor, Tensor
 
 PAGE = mmap.PAGESIZE
 SIZES = [0, 1, 7, PAGE - 1, PAGE, PAGE + 1, 1 << 20]
@@ -58,7 +58,7 @@ class Negated(Tensor):
         return True
 
 
-@pytest.mark.parametrize("kind", [Tensor, OldTensor])
+@pytest.mark.parametrize("kind", [Tensor, OldTensor, Interface])
 def test_tensors_share_their_memory(kind):
     values = np.arange(6.0).reshape(2, 3)
     with Buffer(kind(values)) as buffer:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects that have DLPack and no buffer."""
+"""Objects that have DLPack or __array_interface__ and no buffer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["OldTensor", "Tensor", "WritableTensor"]
+__all__ = ["Interface", "OldTensor", "Tensor", "WritableTensor"]
 
 
 class Tensor:
@@ -31,6 +31,17 @@ class OldTensor(Tensor):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return self.array
+
+
+class Interface:
+    """Has __array_interface__ and nothing else."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self.array.__array_interface__
 
 
 #: What a transfer may write to: NumPy says so in DLPack since 2.1.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays without device memory: NumPy's own, and what has DLPack."""
+"""Arrays without device memory: NumPy's own, and those of other libraries."""
 
 from __future__ import annotations
 
@@ -11,34 +11,12 @@ import numpy as np
 import pytest
 
 from accl import ACCLError, ACCLReduceFunctions, ACCLStreamFlags
+from tests.support.tensors import Interface, OldTensor, Tensor
 
 
 @pytest.fixture(params=[False, True], ids=["separate", "unified"])
 def pair(make, request):
     return make(2, unified=request.param)
-
-
-class Tensor:
-    """Has DLPack and nothing else."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack__(self, **how):
-        return self.array.__dlpack__(**how)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-
-class OldTensor(Tensor):
-    """Has the first DLPack, which cannot say what may be written to, and the buffer protocol."""
-
-    def __dlpack__(self, stream=None):
-        return self.array.__dlpack__()
-
-    def __array__(self, dtype=None, copy=None):
-        return self.array
 
 
 class Negated(Tensor):
@@ -178,8 +156,8 @@ def test_buffers_and_arrays_mix(pair, everywhere):
     everywhere(pair, body)
 
 
-@pytest.mark.parametrize("kind", [Tensor, OldTensor])
-def test_dlpack(pair, everywhere, kind):
+@pytest.mark.parametrize("kind", [Tensor, OldTensor, Interface, memoryview])
+def test_arrays_of_other_libraries(pair, everywhere, kind):
     def body(device, rank):
         source, result = counted(rank, 8), np.zeros(8, dtype="f4")
         device.allreduce(kind(source), kind(result))
@@ -191,6 +169,8 @@ def test_dlpack(pair, everywhere, kind):
         device.copy_to_stream(kind(source))
         device.copy_from_stream(kind(result))
         assert np.array_equal(result, source)
+        device.allgatherv(kind(source[1 : rank + 2]), kind(result), [1, 2])
+        assert result[:3].tolist() == [1, 2, 4]
 
     if kind is Tensor and np.lib.NumpyVersion(np.__version__) < "2.1.0":
         pytest.skip("this NumPy cannot say in DLPack that an array may be written to")

@@ -15,7 +15,7 @@ import pytest
 from dpu import DpuError, DpuSet, DpuSymbol
 from offchip.errors import ReadOnlyError
 from tests.dpu.package.programs import COUNTER, build
-from tests.support.tensors import Tensor, WritableTensor
+from tests.support.tensors import Interface, Tensor, WritableTensor
 
 pytestmark = [
     pytest.mark.usefixtures("threads_of_the_library"),
@@ -220,9 +220,11 @@ def test_tensors_are_memory(make_set):
     one = make_set(nr_dpus=1)
     one.load(build(COUNTER))
     values, back = np.arange(4, dtype="i4"), np.zeros(4, "i4")
-    one.copy("words", Tensor(values))
-    one.copy(WritableTensor(back), "words")
-    assert back.tolist() == values.tolist()
+    for kind, writable in ((Tensor, WritableTensor), (Interface, Interface)):
+        values += 1
+        one.copy("words", kind(values))
+        one.copy(writable(back), "words")
+        assert back.tolist() == values.tolist()
     values.flags.writeable = False
     for target in (values, [values]):
         with pytest.raises(ReadOnlyError):
