@@ -18,7 +18,7 @@ cdef class Buffer:
     cpdef int release(self) except -1
 
 
-# Whether an object shares its memory as an array, by DLPack or __array_interface__.
+# True if an object shares its memory as an array, by DLPack or __array_interface__.
 cdef inline bint has_array(object given):
     return hasattr(given, "__dlpack__") or hasattr(given, "__array_interface__")
 

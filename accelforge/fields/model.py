@@ -178,7 +178,7 @@ class EvalableModel:
         part: Any = self
         for key in path:
             lines, own = getattr(part, "_lines", {}), getattr(part, "_place", None)
-            # What is made of several files has the place of one of them.
+            # A part that is made of several files has the place of one of them.
             if own is not None and (key in lines or place is not None):
                 place = own._replace(line=lines.get(key, own.line))
             try:

@@ -23,7 +23,7 @@ from accelforge.util.exceptions import EvaluationError, ValidationError
 
 __all__ = ["DEFAULT_LATENCY", "GLOBAL_ATTRIBUTES", "Component"]
 
-# What costs, and factors of it. A rate may be infinite: what is done at it takes no time.
+# Costs and factors of them. A rate may be infinite: actions at it take no time.
 _COST_OR_NONE = Expression(int, float, optional=True, least=0, finite=True)
 _FACTOR = Expression(int, float, least=0, finite=True)
 _RATE = Expression(int, float, above=0)

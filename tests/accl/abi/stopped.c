@@ -25,7 +25,7 @@ static struct shared {
     _Atomic int stopped, goes_on, ended; /* of rank 1's call */
 } *shared;
 
-/* What rank 0's data are in. */
+/* Place of rank 0's data. */
 enum where { BUFFER, IN_PLACE, ARRAY, STREAM };
 
 static const struct scenario {
