@@ -61,6 +61,15 @@ def matmuls_alone() -> af.Spec:
 # --- what it finds --------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("fan_out", "latency"), [(1, 8), (4, 2)])
+def test_the_outermost_memory_may_have_a_fan_out(fan_out: int, latency: int) -> None:
+    far = memory("Main", float("inf"), keep="All")
+    far.spatial = [{"name": "X", "fanout": fan_out}]
+    given = spec(far, mac(), einsums=["Z[m] = A[m]"], rank_sizes={"M": 8})
+    given.mapper.metrics = L
+    assert given.map_workload_to_arch(**QUIET).latency(per_component=True)["MAC"] == latency
+
+
 @pytest.mark.parametrize("buffer", rest_if_full([48, 1000, 24, 80], 2))
 @pytest.mark.parametrize("main", [0.5, 3])
 @pytest.mark.parametrize("metrics", [E, L, E | L])

@@ -36,6 +36,17 @@ def test_actions(result):
     assert result.actions(per_component=False)["compute"] == COMPUTES
 
 
+def test_first_partial_sums_are_read_only_if_asked_for(spec):
+    # Of 64 multiplications 32 begin a sum of Z, whose values have 8 bits.
+    assert spec.evaluate_mapping().actions(per_tensor=True)["Buffer", "Z", "read"] == 512
+    for name, reads in {"MAC": 512 + 256, "Buffer": 512 + 256, "Main": 512}.items():
+        node = next(node for node in spec.arch.nodes if node.name == name)
+        node.skip_initial_output_write = False
+        actions = spec.evaluate_mapping().actions(per_tensor=True)
+        assert actions["Buffer", "Z", "read"] == reads
+        node.skip_initial_output_write = True
+
+
 def test_latency_is_that_of_the_slowest_component(result):
     main = MAIN_READ / 8 + MAIN_WRITE / 4
     assert result.latency(per_component=True) == {"Main": main, "Buffer": 0, "MAC": COMPUTES}

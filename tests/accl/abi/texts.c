@@ -36,6 +36,7 @@ int main(void)
     CHECK(accl_buffer_slice(b, 3000, 1001, &slice) == ACCL_INVALID && !slice);
     CHECK(accl_buffer_slice(b, 3000, 1000, &slice) == ACCL_OK);
     CHECK(accl_buffer_address(slice) == accl_buffer_address(b) + 3000);
+    CHECK(accl_buffer_host(slice) == (char *)accl_buffer_host(b) + 3000);
     CHECK(accl_buffer_sync_to_device(slice, 0, 1001) == ACCL_INVALID);
     /* Separate memory: the device does not see the host's writes before a sync. */
     int32_t word = 7;

@@ -54,6 +54,7 @@ def test_dpu_finds_its_rank_when_nothing_else_is_left(make_set):
             "log list length does not match number of DPUs in DpuSet",
         ),
         ({"nr_dpus": 1, "log": 5}, "stream argument is not an object with a 'write' method"),
+        ({"nr_dpus": 1, "log": [5]}, "stream argument is not an object with a 'write' method"),
     ],
 )
 def test_constructor_refuses(make_set, arguments, message):

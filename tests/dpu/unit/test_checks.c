@@ -317,6 +317,26 @@ static void test_defined_bits(void)
     end(f);
 }
 
+/* Of a word of which one byte is defined, the highest or the lowest: conditions on the sign need
+ * the highest alone, those on the lowest bit the lowest, others all. The codes are those of shifts.
+ */
+static void test_bits_that_decide(void)
+{
+    static const int z[] = {2, 3, 12, 13}, sign[] = {8, 9, 14, 15}, lowest[] = {24, 25, 30, 31};
+    for (int i = 0; i < 12; i++)
+        for (int highest = 0; highest < 2; highest++) {
+            int code = i < 4 ? z[i] : i < 8 ? sign[i - 4] : lowest[i - 8];
+            bool is_defined = highest ? i >= 4 && i < 8 : i >= 8;
+            struct fixture *f = begin(DPU_CHECK_UNINITIALISED);
+            CHECK(dpu_checks_load(f->checks, &heap_layout));
+            LOAD(f->machine, MOVE(1, 3), W("sb", "erir", 0, ZERO, highest ? 2051 : 2048, 1),
+                 LOAD_WORD(2, 2048), W("lsl", "zrici", 0, 2, 0, code, 4), STOP);
+            run(f);
+            CHECK(f->found.count == !is_defined);
+            end(f);
+        }
+}
+
 /* The host has written, a transfer has; what the heap takes again is not defined again. */
 static void test_who_defines(void)
 {
@@ -385,6 +405,7 @@ int main(void)
     test_bounds();
     test_undefined();
     test_defined_bits();
+    test_bits_that_decide();
     test_who_defines();
     test_deadlock();
     test_lock_that_is_never_released();
