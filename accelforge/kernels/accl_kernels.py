@@ -60,10 +60,11 @@ class AcclAllreduce(Kernel):
         link = figures.transfer.rate(part)
         add = figures.addition.rate(min(part, BLOCK_BYTES))
         others = self.ranks - 1
+        results = ["R"] if direct else []
         einsums = ["F[r, q, i] = V[r, q, i]", "S[r, i] = F[r, q, i] * M[r, i]"]
         moves = [
             spread("r", "Rank", "ranks"),
-            Toll(component="Link", tensors=["V", "R"]),
+            Toll(component="Link", tensors=["V", *results]),
             hold("Local", "F", "S"),
             loop("q"),
             loop("i"),
@@ -84,7 +85,7 @@ class AcclAllreduce(Kernel):
             einsums,
             {"R": self.ranks, "Q": others, "I": part // 4},
             BITS,
-            [hold("World", "V", "M", "F", "S", "R"), phases(*branches)],
+            [hold("World", "V", "M", "F", "S", *results), phases(*branches)],
         )
 
     def run(self) -> Measurement:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -86,8 +87,14 @@ class NodeConverter:
                 "hold": self._component(node),
                 "tensors": list(node.tensors),
             }
-            for name in held["tensors"]:
-                _known(name, self.tensors, "tensor", "the workload", "tensors")
+            for name in sorted(set(held["tensors"]) - self.tensors):
+                # No error, as one mapping may serve several workloads.
+                at = "" if node._place is None else f"{node._place}: "
+                warnings.warn(
+                    f"{at}{name} is no tensor of the workload, so {held['hold']} does not hold it; "
+                    f"there are: {', '.join(sorted(self.tensors))}",
+                    stacklevel=2,
+                )
             if node.persistent:
                 held["persistent"] = True
             if node.einsums:

@@ -282,7 +282,7 @@ def test_names_that_are_not_there(spec):
         spec.evaluate_mapping()
     spec.mapping.nodes[-1].einsum = "Z"
     spec.mapping.nodes[-1].component = "Q"
-    with pytest.raises(EvaluationError, match=r"spec.arch.*Compute node Q not found"):
+    with pytest.raises(EvaluationError, match=r"spec.mapping.nodes.*Q is no compute of .*: MAC"):
         spec.evaluate_mapping()
     spec.mapping.nodes[-1].component = "MAC"
     spec.mapping.nodes[1].rank_variable = "q"

@@ -217,7 +217,6 @@ mapping:
 @pytest.mark.parametrize(
     ("old", "new", "line", "reason"),
     [
-        ("[A, Z]}", "[A, B]}", 16, r"nodes.0.tensors.*B is no tensor of the workload.*: A, Z"),
         ("component: PE", "component: P", 17, r"nodes.1.component.*P is no component .*: MAC, "),
         ("name: X, comp", "name: Y, comp", 17, r"nodes.1.name.*Y is no spatial dimension of PE"),
         (
@@ -240,6 +239,14 @@ def test_a_mistaken_name_is_found_in_its_line(tmp_path, old, new, line, reason):
     with pytest.raises(Exception, match=reason) as caught:
         af.Spec.from_yaml(file).evaluate_mapping()
     assert f"spec.yaml, line {line})" in str(caught.value)
+
+
+def test_a_tensor_of_another_workload_is_told(tmp_path):
+    file = tmp_path / "spec.yaml"
+    file.write_text(MISTAKEN.replace("[A, Z]}", "[A, Z, B]}"))
+    told = r"spec.yaml, line 16: B is no tensor of the workload, so Main does not.*: A, Z$"
+    with pytest.warns(UserWarning, match=told):
+        af.Spec.from_yaml(file).evaluate_mapping()
 
 
 def test_what_is_in_no_file_has_no_line(tmp_path):
