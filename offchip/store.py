@@ -52,6 +52,9 @@ class Store:
         self.format, self.kind = kind, kind.rpartition("-")[2]
         self.names = [*parameters, *objectives]
         self.width = len(parameters)
+        # SQLite makes and removes journals beside the file, in /dev too.
+        if self.path.exists() and not self.path.is_file():
+            raise StoreError(f"{self.path} is no regular file, in which points could be kept")
         try:
             self.connection = sqlite3.connect(self.path, timeout=1, isolation_level=None)
         except sqlite3.Error as error:

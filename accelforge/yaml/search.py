@@ -82,7 +82,8 @@ def read_text(path: str) -> str:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise EvaluationError(f"{path} is not a regular file, and is not read")
         most = max(MAX_BYTES, BYTES_OF_STEP * current().steps)
-        content = file.read(most + 1)
+        # None of /proc/kmsg, if the kernel has nothing to say.
+        content = file.read(most + 1) or b""
     if len(content) > most:
         raise EvaluationError(
             f"{path} has more than {most >> 20} MiB, and is not read; accelforge.limits() allows "

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import sqlite3
 import subprocess
@@ -307,6 +308,15 @@ def good(tmp_path_factory):
         store.write(number, points, [list(range(100))], np.ones((100, 1)), "")
     store.close()
     return path.read_bytes(), path.with_name("bad.db")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+def test_what_is_no_regular_file_is_refused_and_nothing_made_beside_it(tmp_path, kind):
+    path = tmp_path / kind
+    (os.mkfifo if kind == "pipe" else os.mkdir)(path)
+    with pytest.raises(StoreError, match=f"{kind} is no regular file"):
+        Store(path, DESCRIBED, ["size"], ["energy"])
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
