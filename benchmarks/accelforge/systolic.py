@@ -18,7 +18,7 @@ import accelforge as af
 
 SIZES = {"M": 16, "N": 32, "K": 24}
 SIDE = 8
-# What a cell keeps, the variables of columns and rows, and the one that streams.
+# The tensor that cells keep, the variables of columns and rows, and the variable that streams.
 DATAFLOWS = {"ws": ("W", "n", "k", "m"), "os": ("O", "m", "n", "k"), "is": ("I", "m", "k", "n")}
 COUNTS = ("SRAM IFMAP Reads", "SRAM Filter Reads", "SRAM OFMAP Writes")
 
