@@ -202,6 +202,11 @@ def test_latency_expressions(spec):
             1000, MAIN_READ**2 // 7 % 5
         )
         + 1,
+        "1000 // actions['read'].n_calls": 1000 // MAIN_READ,
+        "1000 % actions['read'].n_calls": 1000 % MAIN_READ,
+        "1000 - actions['read'].n_calls": 1000 - MAIN_READ,
+        "1000 / actions['read'].n_calls": 1000 / MAIN_READ,
+        "1.01 ** actions['read'].n_calls": 1.01**MAIN_READ,
         "12.5": 12.5,
         7: 7,
         "area * 2": 6,
