@@ -28,6 +28,7 @@ __all__ = [
     "FLAGS",
     "GLOBAL_SO_FLAGS",
     "MK_VEORUN_STATIC",
+    "STAND_IN_MARK",
     "SUFFIX",
     "TARGET_VARIABLE",
     "Toolchain",
@@ -63,6 +64,9 @@ GLOBAL_SO_FLAGS = "-shared -pthread"
 
 #: NEC's tool that links kernels into a VE process image.
 MK_VEORUN_STATIC = "/opt/nec/ve/libexec/mk_veorun_static"
+
+#: Is in the commands that ``veo-env`` writes under the names of NEC's.
+STAND_IN_MARK = "Written by veo-env"
 
 _NEC_COMPILERS = frozenset({"ncc", "nc++", "nfort"})
 _HOST_COMPILERS = {
@@ -175,7 +179,7 @@ class Toolchain:
         elif self.by_clang and Path(command[0]).name in _NEC_COMPILERS and language != "F":
             command = ve_clang.clang_command(language) + command[1:]
 
-        if shutil.which(command[0]) is None:
+        if not _is_installed(command[0]):
             if Path(command[0]).name in _NEC_COMPILERS:
                 what = "install NEC's SDK (package group nec-sdk-devel)"
                 if language in _ZIG_COMPILERS:
@@ -253,6 +257,15 @@ class ObjectFile:
     flags: tuple[str, ...]
 
 
+def _is_installed(compiler: str) -> bool:
+    """Tell whether a compiler is there, and is not the stand-in of NEC's that `veo-env` writes."""
+    found = shutil.which(compiler)
+    if found is None or Path(compiler).name not in _NEC_COMPILERS:
+        return found is not None
+    with open(found, "rb") as file:
+        return STAND_IN_MARK.encode() not in file.read(200)
+
+
 def _zig_compiler(language: str) -> list[str]:
     """Return the command of the ziglang wheel's compiler, empty if it is not installed."""
     if language not in _ZIG_COMPILERS or importlib.util.find_spec("ziglang") is None:
@@ -317,7 +330,7 @@ def select_toolchain(target: str = "auto") -> Toolchain:
     if target not in ("ve", "host"):
         raise ValueError(f"target must be 'auto', 've' or 'host', not {target!r}")
     _log.info("VeBuild builds for the %s: %s", "VE" if target == "ve" else "host", reason)
-    necs = shutil.which(shlex.split(COMPILER["C"])[0]) is not None
+    necs = _is_installed(shlex.split(COMPILER["C"])[0])
     return Toolchain(target, reason, target == "ve" and not necs and ve_clang.is_available())
 
 

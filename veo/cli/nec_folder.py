@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from offchip.sdk_folder import SdkCommand, link_file, write_file
+from veo.compilers import STAND_IN_MARK
 
 __all__ = ["main", "write_folder"]
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_MARK = "Written by veo-env"
 _COMMANDS = {
     "bin/ncc": "veo.cli.nec_compiler C",
     "bin/nc++": "veo.cli.nec_compiler C++",
@@ -31,12 +31,12 @@ _COMMANDS = {
     },
 }
 _COMMAND = f"""#!/bin/sh
-# {_MARK}. The installation is that of this interpreter.
+# {STAND_IN_MARK}. The installation is that of this interpreter.
 exec {{python}} -P -m {{module}} "$@"
 """
 _BINUTILS = ("ar", "nm", "objcopy", "objdump", "ranlib", "readelf", "size", "strings", "strip")
 _BINUTIL = f"""#!/bin/sh
-# {_MARK}. Kernels are files for the host, and so are the tools for them.
+# {STAND_IN_MARK}. Kernels are files for the host, and so are the tools for them.
 exec {{name}} "$@"
 """
 _PROGRAMS = {"veorun": "veorun", "ve_exec": "veorun", "ve-objdump": "ve-objdump"}
@@ -97,7 +97,7 @@ def _refuse_necs_own(root: Path) -> None:
     """Raise an error where a file would be replaced that `veo-env` has not written."""
     compiler = root / "ve" / "bin" / "ncc"
     library = root / "ve" / "veos" / "lib64" / "libveo.so.1"
-    if compiler.exists() and _MARK not in compiler.read_text(errors="replace"):
+    if compiler.exists() and STAND_IN_MARK not in compiler.read_text(errors="replace"):
         found = compiler
     elif library.exists() and not library.resolve().is_relative_to(_PACKAGE.parent):
         found = library

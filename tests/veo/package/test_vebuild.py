@@ -17,6 +17,7 @@ import pytest
 
 import veo
 from veo import compilers, static_worker, vebuild
+from veo.cli.nec_folder import write_folder
 from veo.compilers import Toolchain, select_toolchain
 from veo.vebuild import VeBuild, VeCObj, VeObj, VeoBuildError
 
@@ -325,6 +326,26 @@ def test_missing_compiler_names_what_serves(
     build.set_c_src("twice", TWICE)
     with pytest.raises(VeoBuildError, match="install the package gcc, or the ziglang wheel"):
         build.build_so()
+
+
+@pytest.mark.parametrize("language", ["C", "C++"])
+def test_the_stand_in_of_veo_env_is_not_necs_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    # As after `veo-env --at`, which is where NEC's would be.
+    write_folder(tmp_path / "nec")
+    name = {"C": "ncc", "C++": "nc++"}[language]
+    compiler = tmp_path / "nec" / "ve" / "bin" / name
+    monkeypatch.setitem(veo.COMPILER, language, str(compiler))
+    monkeypatch.setitem(veo.COMPILER, "C", str(compiler.with_name("ncc")))
+    assert select_toolchain("ve").by_clang == (importlib.util.find_spec("ziglang") is not None)
+    with pytest.raises(VeoBuildError, match="NEC's SDK"):
+        Toolchain("ve", "").compiler(language)
+
+    for one in "ncc", "nc++":
+        compiler.with_name(one).write_text("#!/bin/sh\n")
+    assert not select_toolchain("ve").by_clang
+    assert Toolchain("ve", "").compiler(language) == [str(compiler)]
 
 
 @pytest.mark.skipif(os.path.exists("/opt/nec/ve/bin/ncc"), reason="NEC's compilers are here")
