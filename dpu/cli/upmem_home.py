@@ -65,7 +65,9 @@ echo "${{0##*/}}: error: for targets other than dpu-upmem-dpurte there has to be
 exit 127
 """
 _DPU_CMAKE = """# Written by dpu-env. A toolchain file for DPU programs, which may also be included.
-get_filename_component(_dpu_home "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+# The folder may be reached by a link, as /usr/share/upmem.
+get_filename_component(_dpu_home "${CMAKE_CURRENT_LIST_DIR}" REALPATH)
+get_filename_component(_dpu_home "${_dpu_home}/../../.." ABSOLUTE)
 if(NOT DEFINED UPMEM_HOME)
   set(UPMEM_HOME "${_dpu_home}")
 endif()
@@ -92,7 +94,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 """
 _HOST_CMAKE = """# Written by dpu-env. How hosts are compiled and linked.
-get_filename_component(_dpu_home "${CMAKE_CURRENT_LIST_DIR}/../../../../.." ABSOLUTE)
+get_filename_component(_dpu_home "${CMAKE_CURRENT_LIST_DIR}" REALPATH)
+get_filename_component(_dpu_home "${_dpu_home}/../../../../.." ABSOLUTE)
 set(DPU_HOST_INCLUDE_DIRECTORIES "${_dpu_home}/include/dpu")
 set(DPU_HOST_LINK_DIRECTORIES "${_dpu_home}/lib")
 # By its path, so that programs find it without LD_LIBRARY_PATH.

@@ -217,8 +217,12 @@ def test_cmake_builds_programs_and_hosts(built: Path, shell: Shell, is_included:
     path = os.pathsep.join([str(Path(cmake).parent), os.environ["PATH"]])
     make = "cmake -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=Release"
     if is_included:
+        # As `dpu-env --at` makes /usr/share/upmem, for projects that take UPMEM_HOME for /usr.
+        linked = 'mkdir -p usr/share && ln -s "$UPMEM_HOME/share/upmem" usr/share/upmem'
         done = shell(
-            f"{make} -S . -B out && cmake --build out && out/host/host out/dpu/kernel", path=path
+            f"{linked} && export UPMEM_HOME=$PWD/usr && {make} -S . -B out "
+            "&& cmake --build out && out/host/host out/dpu/kernel",
+            path=path,
         )
     else:
         file = '-DCMAKE_TOOLCHAIN_FILE="$UPMEM_HOME/share/upmem/cmake/dpu.cmake"'
