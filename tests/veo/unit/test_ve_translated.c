@@ -1,149 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Translated Vector Engine code does what the interpreter does: registers, memory, flags, and where
- * and why it stops.
+ * Translated Vector Engine code does what the interpreter does: registers, memory, flags,
+ * exceptions. test_ve_translation.c has what is translated, when, and where faults are.
  *
  * build: @ve_translate @ve_machine
  */
-#include "tests/veo/support/ve_code.h"
+#include "tests/veo/support/ve_engines.h"
 #include "veo/translate/block.h"
-#include "veo/translate/plan.h"
-#include "veo/translate/translate.h"
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#define PAGE 4096
-/* Times that a loop runs: some in the interpreter, the rest in translated code. */
-#define TIMES 200
-#define BODY 100
-
-enum { COUNTER = 60, BUFFER = 58, FREE = 48 };
-
-static uint64_t *code;
-static uint8_t *memory; /* a page, and one that cannot be accessed */
-
-static uint64_t random_word(void)
-{
-    static uint64_t state = 88172645463325252u;
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-/* Any instruction that is translated, but for loads and stores; results are below FREE, and not
- * where the code returns to.
- */
-static uint64_t any_instruction(void)
-{
-    for (;;) {
-        const struct ve_operation_info *info =
-            ve_operation_info((uint32_t)(random_word() % VE_OPERATION_COUNT));
-        uint64_t word = info->match | (random_word() & ~info->mask);
-        struct ve_instruction i;
-        if (info->causes != VE_CAUSES_MEMORY && info->causes != VE_CAUSES_DATA &&
-            ve_decode(word, &i) && ve_flow_of(&i) == VE_FLOW_ON && i.x < FREE && i.x != VE_S_LINK)
-            return word;
-    }
-}
-
-static uint64_t any_access(void)
-{
-    static const uint32_t operations[] = {
-        VE_OP_LD,      VE_OP_LDU, VE_OP_LDL_SX, VE_OP_LDL_ZX, VE_OP_LD2B_SX,
-        VE_OP_LD1B_ZX, VE_OP_ST,  VE_OP_STU,    VE_OP_STL,    VE_OP_ST1B,
-    };
-    uint64_t match = ve_operation_info(operations[random_word() % 10])->match;
-    return match | SX(VE_S_LINK + 1 + random_word() % (FREE - VE_S_LINK - 1)) | SZ(BUFFER) |
-           DISPLACEMENT(random_word() % 4000);
-}
-
-static size_t put_loop(size_t body)
-{
-    size_t at = 0;
-    for (; at < body; at++)
-        code[at] = random_word() % 4 == 0 ? any_access() : any_instruction();
-    code[at++] = WORD(LEA, SX(COUNTER) | SZ(COUNTER) | DISPLACEMENT(-1));
-    code[at] = BRANCH(BR_L, VE_GREATER, SY(COUNTER), -8 * (int)at);
-    code[++at] = RETURN;
-    return at;
-}
-
-/* A core whose state depends on the seed alone. */
-static struct ve_core *make_core(uint64_t seed)
-{
-    struct ve_core *core = ve_core_create();
-    CHECK(core != NULL);
-    for (uint32_t i = 0; i < 64; i++)
-        core->s[i] = seed * (i + 1) * UINT64_C(0x9E3779B97F4A7C15) >> (i % 3 * 21);
-    for (uint32_t i = 0; i < VE_VECTORS * VE_VECTOR_LENGTH; i++)
-        core->v[i / VE_VECTOR_LENGTH][i % VE_VECTOR_LENGTH] =
-            (seed + i) * UINT64_C(0xBF58476D1CE4E5B9);
-    core->s[COUNTER] = TIMES;
-    core->s[BUFFER] = (uint64_t)(uintptr_t)memory;
-    core->vl = 100;
-    for (uint32_t i = 0; i < PAGE; i++)
-        memory[i] = (uint8_t)(seed + i * 7);
-    return core;
-}
-
-static uint64_t compiled(void)
-{
-    struct ve_translate_totals totals;
-    ve_translate_get_totals(&totals);
-    return totals.compiled + totals.loaded;
-}
-
-static void check_equal(const struct ve_core *a, const struct ve_core *b)
-{
-    for (uint32_t i = 0; i < 64; i++)
-        CHECK(a->s[i] == b->s[i]);
-    CHECK(memcmp(a->v, b->v, sizeof a->v) == 0 && memcmp(a->vm, b->vm, sizeof a->vm) == 0);
-    CHECK(a->psw == b->psw && a->vl == b->vl && a->vix == b->vix);
-    CHECK(a->fault.kind == b->fault.kind && a->fault.ic == b->fault.ic);
-    CHECK(a->fault.word == b->fault.word && a->ic == b->ic);
-}
-
-/* True if translated code does a part of what a core runs. */
-static bool runs_translated(const struct ve_core *core)
-{
-    const struct ve_page *page = ve_code_page(core->code, (uint64_t)(uintptr_t)code);
-    bool found = false;
-    for (uint32_t i = 0; page != NULL && i < VE_PAGE_WORDS; i++)
-        found |= page->list[i].label == core->code->translated;
-    return found;
-}
-
-/* Runs the code by both; cores of one seed, which must end in one state. Returns the translated. */
-static struct ve_core *run_both(uint64_t seed, uint64_t psw)
-{
-    static uint8_t interpreted_memory[PAGE];
-    uint64_t entry = (uint64_t)(uintptr_t)code;
-    ve_code_changed();
-    struct ve_core *interpreted = make_core(seed);
-    ve_core_set_psw(interpreted, psw);
-    ve_translate_use(VE_ENGINE_INTERPRETER);
-    bool halted = ve_core_run(interpreted, entry);
-    memcpy(interpreted_memory, memory, PAGE);
-
-    uint64_t before = compiled();
-    struct ve_core *translated = make_core(seed);
-    ve_core_set_psw(translated, psw);
-    ve_translate_use(VE_ENGINE_TRANSLATED);
-    CHECK(ve_core_run(translated, entry) == halted);
-    CHECK(compiled() > before);
-    CHECK(runs_translated(translated) && !runs_translated(interpreted));
-    CHECK(memcmp(memory, interpreted_memory, PAGE) == 0);
-    check_equal(interpreted, translated);
-    ve_core_destroy(interpreted);
-    return translated;
-}
 
 static void test_random_loops(void)
 {
@@ -176,8 +39,6 @@ static void test_an_exception_has_its_instruction(void)
 /* --- switches ----------------------------------------------------------------------------------
  */
 
-enum { CALLEE = 59, BACK = 61, CHANGE = 57, GATE = 0x7000000 };
-
 static bool switches; /* for the core whose engine changes */
 
 /* A call of the host in each iteration; at times the engine is another one afterwards. */
@@ -199,16 +60,6 @@ static bool switching_gate(struct ve_core *core, uint64_t address)
         ve_core_set_psw(core, psw);
     }
     return true;
-}
-
-static struct ve_core *make_switching_core(uint64_t seed)
-{
-    struct ve_core *core = make_core(seed);
-    core->gate = switching_gate;
-    core->gate_low = GATE;
-    core->gate_high = GATE + PAGE;
-    core->s[CALLEE] = GATE;
-    return core;
 }
 
 /* A loop with a call in its middle. */
@@ -234,14 +85,14 @@ static void test_switches_between_engines_change_nothing(void)
     for (uint64_t seed = 20; seed < 23; seed++) {
         put_calling_loop();
         ve_code_changed();
-        struct ve_core *plain = make_switching_core(seed);
+        struct ve_core *plain = make_gate_core(seed, switching_gate);
         plain->s[COUNTER] = 10 * TIMES;
         switches = false;
         ve_translate_use(VE_ENGINE_INTERPRETER);
         CHECK(ve_core_run(plain, (uint64_t)(uintptr_t)code));
         memcpy(interpreted_memory, memory, PAGE);
 
-        struct ve_core *switched = make_switching_core(seed);
+        struct ve_core *switched = make_gate_core(seed, switching_gate);
         switched->s[COUNTER] = 10 * TIMES;
         switches = true;
         ve_translate_use(VE_ENGINE_TRANSLATED);
@@ -369,7 +220,7 @@ static void put_block_loop(enum mix mix, size_t body, bool stops)
 static struct ve_core *make_block_core(uint64_t seed, enum mix mix)
 {
     static const uint32_t lengths[] = {0, 1, 3, 8, 100, 254, 255, 256};
-    struct ve_core *core = make_switching_core(seed);
+    struct ve_core *core = make_gate_core(seed, switching_gate);
     core->s[COUNTER] = 2 * TIMES;
     core->s[LENGTH] = lengths[7 - seed % 8];
     core->s[LENGTH + 11] = lengths[(seed + seed / 8) % 8];
@@ -584,300 +435,9 @@ static void test_a_computed_branch_depends_on_its_condition(void)
     ve_core_destroy(run_both(45, NEAREST));
 }
 
-/* --- plans -------------------------------------------------------------------------------------
- */
-
-/* A call by what is in a register, set elsewhere or just before, with the function in the unit. */
-static void check_callee(bool is_set_before)
-{
-    enum { CALL = 4, FUNCTION = 20 };
-    uint64_t function = (uint64_t)(uintptr_t)&code[FUNCTION];
-    memset(code, 0, PAGE);
-    code[0] = WORD(LEA, SX(1) | DISPLACEMENT(function));
-    code[1] = WORD(AND, SX(1) | SY(1) | IZ(96)); /* (32)0 */
-    code[2] = WORD(LEA_SL, SX(CALLEE) | SZ(1) | DISPLACEMENT(function >> 32));
-    code[3] = WORD(NOP, 0);
-    code[CALL] = WORD(BSIC, SX(BACK) | SZ(CALLEE));
-    code[CALL + 1] = RETURN;
-    code[FUNCTION] = WORD(B_L, SZ(BACK)) | (uint64_t)VE_ALWAYS << 48;
-    ve_code_changed();
-
-    struct ve_core *core = make_core(1);
-    struct ve_plan *plan = malloc(sizeof *plan);
-    CHECK(plan != NULL && ve_core_run(core, (uint64_t)(uintptr_t)code));
-    CHECK(core->s[CALLEE] == function);
-    if (is_set_before)
-        core->s[CALLEE] = 0;
-    else
-        code[1] = WORD(NOP, 0);
-    ve_plan_make(plan, core, (uint64_t)(uintptr_t)code);
-    uint32_t at = ve_plan_find(plan, function);
-    CHECK(plan->count == CALL + 3 && at == plan->count - 1);
-    CHECK(plan->entry[at] && plan->callee[CALL] == function);
-    CHECK(plan->entry[0] && plan->entry[CALL + 1] && !plan->entry[CALL]);
-    free(plan);
-    ve_core_destroy(core);
-}
-
-static void test_a_unit_has_the_functions_that_it_calls(void)
-{
-    check_callee(false);
-    check_callee(true);
-}
-
-/* --- code that changes -------------------------------------------------------------------------
- */
-
-/* A loop that adds to s0, and one of two numbers of times; what is added is changed by the gate. */
-static bool changing_gate(struct ve_core *core, uint64_t address)
-{
-    (void)address;
-    if (core->s[COUNTER] == TIMES) {
-        code[1] = WORD(ADDS_L, SX(0) | IY(2) | SZ(0));
-        if (core->owner == NULL)
-            ve_code_changed(); /* else the code does so itself */
-    }
-    return true;
-}
-
-static void check_changing_code(bool by_itself)
-{
-    const uint64_t words[] = {
-        WORD(OR, SX(BACK) | IY(0) | SZ(VE_S_LINK)),
-        WORD(ADDS_L, SX(0) | IY(1) | SZ(0)),
-        WORD(BSIC, SX(VE_S_LINK) | SZ(CALLEE)),
-        BRANCH(BR_L, VE_GREATER | VE_LESS, SY(COUNTER) | SZ(CHANGE), 16),
-        by_itself ? WORD(FENCEI, 0) : WORD(NOP, 0),
-        WORD(LEA, SX(COUNTER) | SZ(COUNTER) | DISPLACEMENT(-1)),
-        BRANCH(BR_L, VE_GREATER, SY(COUNTER), -40),
-        WORD(B_L, SZ(BACK)) | (uint64_t)VE_ALWAYS << 48,
-    };
-    memcpy(code, words, sizeof words);
-    ve_code_changed();
-    struct ve_core *core = make_switching_core(0);
-    core->gate = changing_gate;
-    core->owner = by_itself ? core : NULL;
-    core->s[COUNTER] = 2 * TIMES;
-    core->s[CHANGE] = TIMES;
-    ve_translate_use(VE_ENGINE_TRANSLATED);
-    uint64_t before = compiled();
-    CHECK(ve_core_run(core, (uint64_t)(uintptr_t)code));
-    CHECK(core->s[0] == TIMES + 1 + 2 * (TIMES - 1));
-    CHECK(compiled() > before);
-    ve_core_destroy(core);
-}
-
-static void test_changed_code_is_translated_anew(void)
-{
-    check_changing_code(false);
-    check_changing_code(true);
-}
-
-/* Other code that comes and goes, as libraries do, leaves units as they are. */
-static void test_code_that_stayed_is_not_translated_again(void)
-{
-    put_loop(BODY);
-    ve_core_destroy(run_both(30, (uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT));
-    uint64_t before = compiled();
-    for (uint32_t i = 0; i < 300; i++) {
-        struct ve_core *core = make_core(30);
-        ve_code_changed();
-        CHECK(ve_core_run(core, (uint64_t)(uintptr_t)code) && runs_translated(core));
-        ve_core_destroy(core);
-    }
-    CHECK(compiled() == before);
-}
-
-/* --- stopping ----------------------------------------------------------------------------------
- */
-
-static void test_code_that_is_none_has_its_address(void)
-{
-    /* The last iteration falls into a word that is no instruction. */
-    const uint64_t words[] = {
-        WORD(LEA, SX(COUNTER) | SZ(COUNTER) | DISPLACEMENT(-1)),
-        BRANCH(BR_L, VE_GREATER, SY(COUNTER), -8),
-        0,
-    };
-    memcpy(code, words, sizeof words);
-    struct ve_core *core = run_both(4, (uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT);
-    CHECK(core->fault.kind == VE_FAULT_ILOP);
-    CHECK(core->fault.ic == (uint64_t)(uintptr_t)&code[2]);
-    ve_core_destroy(core);
-}
-
-static sigjmp_buf after_fault;
-static void *volatile fault_address;
-
-static void on_fault(int number, siginfo_t *info, void *context)
-{
-    (void)number, (void)context;
-    fault_address = info->si_addr;
-    siglongjmp(after_fault, 1);
-}
-
-/* Runs the code up to the page that cannot be accessed. */
-static void run_to_fault(struct ve_core *core)
-{
-    struct sigaction handler = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
-    struct sigaction before;
-    fault_address = NULL;
-    sigaction(SIGSEGV, &handler, &before);
-    if (sigsetjmp(after_fault, 1) == 0)
-        ve_core_run(core, (uint64_t)(uintptr_t)code);
-    sigaction(SIGSEGV, &before, NULL);
-    ve_core_current = NULL;
-}
-
-/* Both engines stop at one instruction, for the first byte behind the page, with the same memory.
- */
-static void check_fault(const uint64_t *words, size_t size, size_t place)
-{
-    static uint8_t interpreted_memory[PAGE];
-    memcpy(code, words, size);
-    for (enum ve_engine engine = VE_ENGINE_INTERPRETER; engine <= VE_ENGINE_TRANSLATED; engine++) {
-        uint64_t count = compiled();
-        ve_code_changed();
-        ve_translate_use(engine);
-        struct ve_core *core = make_core(3);
-        core->s[ADDRESSES] = core->s[BUFFER];
-        run_to_fault(core);
-        CHECK(fault_address == memory + PAGE);
-        CHECK(ve_core_address(core) == (uint64_t)(uintptr_t)&code[place]);
-        CHECK(compiled() == count + (engine == VE_ENGINE_TRANSLATED));
-        if (engine == VE_ENGINE_INTERPRETER)
-            memcpy(interpreted_memory, memory, PAGE);
-        CHECK(memcmp(memory, interpreted_memory, PAGE) == 0);
-        ve_core_destroy(core);
-    }
-}
-
-static void test_a_bad_address_has_its_instruction(void)
-{
-    /* A load walks into the page that cannot be accessed; a store behind it does not happen. */
-    const uint64_t words[] = {
-        WORD(ADDS_L, SX(BUFFER) | IY(8) | SZ(BUFFER)),
-        WORD(LD, SX(1) | SZ(BUFFER)),
-        WORD(ST, SX(1) | SZ(BUFFER) | DISPLACEMENT(-8)),
-        BRANCH(BR_L, VE_ALWAYS, SY(COUNTER), -24),
-    };
-    check_fault(words, sizeof words, 1);
-}
-
-static void test_a_bad_address_in_a_block_has_its_instruction(void)
-{
-    enum { V1 = 1 << 24, V2 = 2 << 24, V3 = 3 << 24 };
-    const uint64_t first = WORD(VLD, IY(8) | SZ(ADDRESSES) | V1);
-    const uint64_t sum = WORD(VADDS_L, V2 | 1 << 16 | 1 << 8);
-    const uint64_t other_sum = WORD(VADDS_L, V3 | 2 << 16 | 3 << 8);
-    const uint64_t loads[] = {
-        WORD(LVL, IY(2)),
-        WORD(ADDS_L, SX(BUFFER) | IY(16) | SZ(BUFFER)),
-        first,
-        sum,
-        WORD(VLD, IY(8) | SZ(BUFFER) | V3), /* walks */
-        other_sum,
-        WORD(VST, IY(8) | SZ(ADDRESSES) | V3),
-        BRANCH(BR_L, VE_ALWAYS, SY(COUNTER), -48),
-    };
-    check_fault(loads, sizeof loads, 4);
-
-    /* A scalar load stands behind a load of a vector that is at fault. */
-    const uint64_t scalar[] = {
-        WORD(LVL, IY(2)),
-        WORD(ADDS_L, SX(BUFFER) | IY(16) | SZ(BUFFER)),
-        first,
-        WORD(VLD, IY(8) | SZ(BUFFER) | V3), /* walks */
-        WORD(LD, SX(1) | SZ(BUFFER)),
-        other_sum,
-        WORD(VST, IY(8) | SZ(ADDRESSES) | V3),
-        BRANCH(BR_L, VE_ALWAYS, SY(COUNTER), -48),
-    };
-    check_fault(scalar, sizeof scalar, 3);
-
-    const uint64_t stores[] = {
-        WORD(LVL, IY(1)),
-        WORD(ADDS_L, SX(BUFFER) | IY(8) | SZ(BUFFER)),
-        first,
-        sum,
-        WORD(VST, IY(8) | SZ(BUFFER) | V2), /* walks */
-        first,
-        other_sum,
-        BRANCH(BR_L, VE_ALWAYS, SY(COUNTER), -48),
-    };
-    check_fault(stores, sizeof stores, 4);
-}
-
-static void test_the_cache_has_code_of_another_address(void)
-{
-    struct ve_translate_totals before, after;
-    put_loop(BODY);
-    ve_core_destroy(run_both(9, (uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT));
-    ve_translate_get_totals(&before);
-    uint64_t *other = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    memcpy(other, code, PAGE);
-    code = other;
-    ve_core_destroy(run_both(9, (uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT));
-    ve_translate_get_totals(&after);
-    CHECK(after.compiled == before.compiled && after.loaded == before.loaded + 1);
-}
-
-/* --- the cache ---------------------------------------------------------------------------------
- */
-
-/* Writes over the last byte of each file in the cache. */
-static void damage_cache(void)
-{
-    DIR *folder = opendir("offchip/translations");
-    CHECK(folder != NULL);
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        int file = openat(dirfd(folder), entry->d_name, O_RDWR);
-        if (file < 0)
-            continue;
-        char last;
-        off_t end = lseek(file, -1, SEEK_END);
-        CHECK(pread(file, &last, 1, end) == 1);
-        last ^= 1;
-        CHECK(pwrite(file, &last, 1, end) == 1 && close(file) == 0);
-    }
-    closedir(folder);
-}
-
-static void test_what_is_damaged_in_the_cache_is_compiled_again(void)
-{
-    struct ve_translate_totals before, after;
-    damage_cache();
-    uint64_t *other = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(other != MAP_FAILED);
-    memcpy(other, code, PAGE);
-    code = other;
-    ve_translate_get_totals(&before);
-    ve_core_destroy(run_both(9, (uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT));
-    ve_translate_get_totals(&after);
-    CHECK(after.compiled == before.compiled + 1 && after.loaded == before.loaded);
-}
-
-static void test_without_a_compiler_code_is_interpreted(void)
-{
-    CHECK(setenv("VEO_SOFT_CC", "", 1) == 0);
-    uint64_t before = compiled();
-    put_loop(BODY);
-    ve_code_changed();
-    ve_translate_use(VE_ENGINE_TRANSLATED);
-    struct ve_core *core = make_core(5);
-    CHECK(ve_core_run(core, (uint64_t)(uintptr_t)code));
-    CHECK(core->s[COUNTER] == 0 && compiled() == before && !runs_translated(core));
-    ve_core_destroy(core);
-}
-
 int main(void)
 {
-    char here[4096];
-    CHECK(getcwd(here, sizeof here) != NULL && setenv("XDG_CACHE_HOME", here, 1) == 0);
-    code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    memory = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(code != MAP_FAILED && memory != MAP_FAILED);
-    CHECK(mprotect(memory + PAGE, PAGE, PROT_NONE) == 0);
+    set_up_engines();
 
     test_random_loops();
     test_switches_between_engines_change_nothing();
@@ -888,15 +448,6 @@ int main(void)
     test_vectors_that_become_shorter_keep_their_elements();
     test_a_block_is_entered_in_its_middle();
     test_a_computed_branch_depends_on_its_condition();
-    test_a_unit_has_the_functions_that_it_calls();
-    test_changed_code_is_translated_anew();
-    test_code_that_stayed_is_not_translated_again();
-    test_code_that_is_none_has_its_address();
     test_an_exception_has_its_instruction();
-    test_a_bad_address_has_its_instruction();
-    test_a_bad_address_in_a_block_has_its_instruction();
-    test_the_cache_has_code_of_another_address();
-    test_what_is_damaged_in_the_cache_is_compiled_again();
-    test_without_a_compiler_code_is_interpreted();
     return 0;
 }
