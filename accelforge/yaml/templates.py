@@ -85,8 +85,9 @@ def render(source: str, path: str, variables: dict[str, Any], inclusions: Inclus
             raise
         # A template can raise what its expressions raise, which is anything.
         except Exception as error:
-            deep = isinstance(error, (MemoryError, RecursionError))
-            reason = "it is nested too deeply" if deep else error or type(error).__name__
+            # That of Python's parser, which has no text.
+            deep = isinstance(error, MemoryError)
+            reason = "it is nested too deeply" if deep else str(error) or type(error).__name__
             wrapped = EvaluationError(f"in a template: {reason}")
             wrapped.locate(Place(path, getattr(error, "lineno", None) or _line(error, path)))
             raise wrapped from error
