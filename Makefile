@@ -75,7 +75,8 @@ define check_python
 	       "apt-get install python3-venv" >&2; exit 1; }
 	@$(PYTHON) -c 'import os, sys, sysconfig as s; \
 	  sys.exit(not os.path.exists(os.path.join(s.get_path("include"), "Python.h")))' || { \
-	  echo "error: Python.h was not found. On Debian and Ubuntu: apt-get install python3-dev" >&2; \
+	  echo "error: Python.h was not found. On Debian and Ubuntu: apt-get install python3-dev," \
+	       "on Fedora: dnf install python3-devel" >&2; \
 	  exit 1; }
 endef
 
@@ -225,10 +226,10 @@ accl-driver:
 wheel: ready
 	sh buildtools/wheel.sh
 
-# zig compiles, so that no other compiler is needed.
+# zig compiles, so that no other compiler is needed. MACHINE=aarch64 is for that processor.
 wheels:
 	$(check_python)
-	sh buildtools/manylinux.sh "$(PYTHON)"
+	sh buildtools/manylinux.sh "$(PYTHON)" $(MACHINE)
 
 clean:
 	rm -rf build dist docs/_build *.egg-info .venv .venv-sanitize .venv-coverage .venv-wheels .mypy_cache .ruff_cache .pytest_cache

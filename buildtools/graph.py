@@ -29,7 +29,7 @@ __all__ = ["ROOT", "BuildError", "build", "configure", "folder_of", "install"]
 ROOT = Path(__file__).resolve().parent.parent
 
 # CMake takes these from the environment, and only when a folder is new.
-VARIABLES = ("CC", "CFLAGS", "LDFLAGS", "CCACHE_DISABLE")
+VARIABLES = ("CC", "CFLAGS", "LDFLAGS", "CCACHE_DISABLE", "OFFCHIP_MACHINE")
 
 
 class BuildError(Exception):

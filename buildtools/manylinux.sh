@@ -3,12 +3,15 @@
 # Makes an sdist, and from it a wheel for Linux with glibc 2.28 or later, twice, in different
 # folders. The two must be the same, byte for byte. Then the wheel is tried in a clean environment
 # outside of the tree:
-#     manylinux.sh PYTHON
-# zig is the compiler (buildtools/zig_cc.py), so that no container with an old system is needed.
+#     manylinux.sh PYTHON [MACHINE]
+# zig is the compiler (buildtools/zig_cc.py), so that no container with an old system is needed. The
+# MACHINE is x86_64 or aarch64; a wheel for another one than this is not tried.
 set -eu
 cd "$(dirname "$0")/.."
 top=$(pwd)
-platform=manylinux_2_28_x86_64
+OFFCHIP_MACHINE=${2:-$(uname -m)}
+export OFFCHIP_MACHINE
+platform=manylinux_2_28_$OFFCHIP_MACHINE
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset PYTHONPATH CFLAGS LDFLAGS OFFCHIP_PRESET
@@ -64,13 +67,17 @@ cmp "$wheel" "$work/another folder/wheel/$(basename "$wheel")" || {
 }
 "$tools/python" -m auditwheel show "$wheel" | tee "$work/audit"
 tr '\n' ' ' <"$work/audit" |
-    grep -Eq 'platform tag: +"manylinux_2_([5-9]|1[0-9]|2[0-8])_x86_64"' || {
+    grep -Eq 'platform tag: +"manylinux_2_([5-9]|1[0-9]|2[0-8])_'"$OFFCHIP_MACHINE"'"' || {
     echo "error: the wheel needs more than $platform has" >&2
     exit 1
 }
 
 mkdir -p dist
 cp "$wheel" "$work"/sdist/*.tar.gz dist
+if [ "$OFFCHIP_MACHINE" != "$(uname -m)" ]; then
+    ls -l "$top/dist"
+    exit
+fi
 mkdir "$work/dist"
 cp "$wheel" "$work"/sdist/*.tar.gz "$work/dist"
 "$python" -m venv "$work/clean"

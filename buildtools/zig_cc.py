@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A C compiler for wheels: ziglang's, for an old glibc, with nothing of this machine in its output.
 
-Used as CC, with gcc's options. It differs from plain ``zig cc`` where that would make other
-binaries than gcc does:
+Used as CC, with gcc's options. OFFCHIP_MACHINE is the processor, x86_64 or aarch64: this machine's
+if it is not set. It differs from plain ``zig cc`` where that would make other binaries than gcc
+does:
 
 * ``zig cc`` refuses filter libraries (``-Wl,--filter``); they are linked with its ld.lld.
 * It brings an unwinder of its own. In a program whose symbols others see (``-rdynamic``) that
   would take the place of libgcc_s, which C++ code that is loaded later throws with.
-* It leaves libm out where nothing refers to it, also after ``--no-as-needed``.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["GLIBC", "compiler_options", "filter_link", "main"]
+__all__ = ["GLIBC", "MACHINE", "compiler_options", "filter_link", "main"]
 
 GLIBC = "2.28"
-TARGET = f"x86_64-linux-gnu.{GLIBC}"
+MACHINE = os.environ.get("OFFCHIP_MACHINE") or os.uname().machine
+TARGET = f"{MACHINE}-linux-gnu.{GLIBC}"
 
 # Functions that the loader finds in the real library, with the versions that first had them.
 UNWINDER = "void _Unwind_Backtrace(void) {}\nvoid _Unwind_GetIPInfo(void) {}\n"
@@ -62,20 +63,14 @@ def filter_link(arguments: Sequence[str]) -> list[str] | None:
     return words
 
 
-def _make_stubs(zig: str, folder: Path) -> dict[str, str]:
-    """Make libraries to link with, as zig has none of these."""
+def _make_unwinder(zig: str, folder: Path) -> str:
+    """Make a library to link with, as zig has no libgcc_s."""
     (folder / "unwinder.c").write_text(UNWINDER)
     (folder / "unwinder.map").write_text(UNWINDER_VERSIONS)
-    (folder / "empty.c").write_text("")
-    made = {}
-    for name, source, more in (
-        ("libgcc_s.so.1", "unwinder.c", [f"-Wl,--version-script={folder}/unwinder.map"]),
-        ("libm.so.6", "empty.c", []),
-    ):
-        made[name] = str(folder / name)
-        command = [zig, "cc", "-target", TARGET, "-O2", "-shared", "-fPIC", "-nostdlib", *more]
-        command += [f"-Wl,-soname,{name}", str(folder / source), "-o", made[name]]
-        subprocess.run(command, check=True)
+    made = str(folder / "libgcc_s.so.1")
+    command = [zig, "cc", "-target", TARGET, "-O2", "-shared", "-fPIC", "-nostdlib"]
+    command += [f"-Wl,--version-script={folder}/unwinder.map", "-Wl,-soname,libgcc_s.so.1"]
+    subprocess.run([*command, str(folder / "unwinder.c"), "-o", made], check=True)
     return made
 
 
@@ -89,9 +84,8 @@ def _link(zig: str, arguments: list[str]) -> int:
         return subprocess.run([*command, *arguments]).returncode
 
     with tempfile.TemporaryDirectory() as folder:
-        stubs = _make_stubs(zig, Path(folder))
-        words = [stubs["libm.so.6"] if word == "-lm" else word for word in arguments]
-        return subprocess.run([*command, *words, stubs["libgcc_s.so.1"]]).returncode
+        unwinder = _make_unwinder(zig, Path(folder))
+        return subprocess.run([*command, *arguments, unwinder]).returncode
 
 
 def main(arguments: list[str]) -> int:
