@@ -14,12 +14,13 @@ CACHE_MAGIC = b"glibc-ld.so.cache1.1"
 CACHE_HEADER = struct.Struct("=20s I I B 3x I 12x")
 # Flags, name, path, unused, required features; name and path as offsets from the header.
 CACHE_ENTRY = struct.Struct("=i I I I Q")
-# Shared library of glibc, for x86-64.
-FLAGS_X86_64 = 0x0303
+MACHINE = os.uname().machine
+# Shared library of glibc, for this processor.
+FLAGS = 0x0A03 if MACHINE == "aarch64" else 0x0303
 
 DEFAULT_FOLDERS = (
-    "/lib/x86_64-linux-gnu",
-    "/usr/lib/x86_64-linux-gnu",
+    f"/lib/{MACHINE}-linux-gnu",
+    f"/usr/lib/{MACHINE}-linux-gnu",
     "/lib64",
     "/usr/lib64",
     "/lib",
@@ -76,7 +77,7 @@ def _look_into_cache(name: str, cache_path: str) -> str | None:
             flags, key, value, _, _ = CACHE_ENTRY.unpack_from(data, position)
             position += CACHE_ENTRY.size
             at = start + key
-            if flags & 0xFFFF == FLAGS_X86_64 and data[at : at + len(wanted)] == wanted:
+            if flags & 0xFFFF == FLAGS and data[at : at + len(wanted)] == wanted:
                 end = data.index(b"\0", start + value)
                 path = os.fsdecode(data[start + value : end])
                 if os.path.isfile(path):

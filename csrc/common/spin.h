@@ -79,6 +79,8 @@ static inline void spin_relax(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb"); /* `yield` takes no time on most */
 #endif
 }
 

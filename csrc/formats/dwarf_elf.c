@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/host_machine.h"
+
 /* The scan of a sane file takes less than a step a byte: an attribute has a byte, or nearly. */
 #define STEPS_AT_LEAST (UINT64_C(1) << 20)
 #define STEPS_PER_BYTE 4
@@ -45,7 +47,7 @@ static bool read_header(struct dwarf *d, const uint8_t *image, size_t size, Elf6
         return dwarf_fail(d, DWARF_MALFORMED, "the file is not a 64-bit little-endian ELF file");
 
     memcpy(eh, image, sizeof *eh);
-    if (eh->e_machine != EM_X86_64 && eh->e_machine != EM_VE)
+    if (eh->e_machine != HOST_MACHINE && eh->e_machine != EM_VE)
         return dwarf_fail(d, DWARF_MALFORMED, "the file is for another machine (ELF number %u)",
                           (unsigned)eh->e_machine);
     if (eh->e_type != ET_DYN && eh->e_type != ET_EXEC)

@@ -26,8 +26,8 @@
 /* -O1 allocates registers, and does little else; the code is for this processor. */
 #define FLAGS \
     "-O1", "-march=native", "-std=gnu11", "-ffreestanding", "-fPIC", "-shared", "-nostdlib", "-w", \
-        "-frounding-math", "-ffp-contract=off", "-fno-strict-aliasing", "-fvisibility=hidden", \
-        "-fno-stack-protector", "-fno-asynchronous-unwind-tables", CHECKS
+        "-fsigned-char", "-frounding-math", "-ffp-contract=off", "-fno-strict-aliasing", \
+        "-fvisibility=hidden", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", CHECKS
 
 #define NICE 10
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/host_machine.h"
 #include "veo/lib/environment.h"
 #include "veo/lib/error.h"
 
@@ -80,11 +81,11 @@ static enum kind recognise(const char *path, const Elf64_Ehdr *header)
     bool wide = header->e_ident[EI_CLASS] == ELFCLASS64;
     if (wide && header->e_machine == EM_VE)
         return PROGRAM_VE;
-    if (wide && header->e_machine == EM_X86_64)
+    if (wide && header->e_machine == HOST_MACHINE)
         return PROGRAM_HOST;
     veolib_fail(ENOEXEC,
-                "the worker '%s' is a program neither for x86-64 nor for the Vector Engine (ELF "
-                "machine %u)",
+                "the worker '%s' is a program neither for " HOST_MACHINE_NAME
+                " nor for the Vector Engine (ELF machine %u)",
                 path, header->e_machine);
     return PROGRAM_FAILED;
 }

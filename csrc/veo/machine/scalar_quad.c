@@ -4,12 +4,11 @@
  * of a pair has the upper half.
  */
 #include "executors.h"
+#include "quad.h"
 #include "scalar.h"
 
 #define EXECUTE(operation) \
     void ve_execute_##operation(struct ve_core *core, const struct ve_instruction *i)
-
-typedef __float128 quad;
 
 /* An immediate is the upper half of a quad whose lower one is 0. */
 static quad read_quad(const struct ve_core *core, uint16_t source)

@@ -10,8 +10,10 @@ ve_vector_table ve_vector_executors(enum ve_vector_level level)
 {
     switch (level) {
     case VE_VECTORS_PLAIN: return ve_vectors_plain;
+#if defined(__x86_64__)
     case VE_VECTORS_AVX2: return processor_has_avx2() ? ve_vectors_avx2 : NULL;
     case VE_VECTORS_AVX512: return processor_has_avx512() ? ve_vectors_avx512 : NULL;
+#endif
     default: return NULL;
     }
 }

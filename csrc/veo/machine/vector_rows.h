@@ -56,6 +56,21 @@ VE_ONCE void ve_fill(uint64_t *row, uint64_t value)
 
 /* The exceptions that the host noted, of which an operation keeps less than what it is computed
  * with. */
+#if defined(__aarch64__)
+enum { VE_HOST_INVALID = 1, VE_HOST_DIVIDE = 2, VE_HOST_FLAGS = 0x9F };
+
+static inline unsigned ve_host_flags(void)
+{
+    uint64_t flags;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(flags) : : "memory");
+    return (unsigned)flags;
+}
+
+static inline void ve_set_host_flags(uint64_t flags)
+{
+    __asm__ volatile("msr fpsr, %0" : : "r"(flags) : "memory");
+}
+#else
 enum { VE_HOST_INVALID = 1, VE_HOST_DIVIDE = 4, VE_HOST_FLAGS = 63 };
 
 static inline unsigned ve_host_flags(void)
@@ -64,10 +79,16 @@ static inline unsigned ve_host_flags(void)
     return __builtin_ia32_stmxcsr();
 }
 
+static inline void ve_set_host_flags(unsigned flags)
+{
+    __builtin_ia32_ldmxcsr(flags);
+}
+#endif
+
 static inline void ve_keep_host_flags(unsigned before, unsigned kept)
 {
     unsigned now = ve_host_flags();
-    __builtin_ia32_ldmxcsr(before | (now & kept));
+    ve_set_host_flags(before | (now & kept));
 }
 
 #endif

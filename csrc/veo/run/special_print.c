@@ -13,6 +13,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "veo/machine/quad.h"
 #include "veo/run/special.h"
 #include "veo/run/thread.h"
 
@@ -39,7 +40,7 @@ static uint64_t next_word(uint64_t *list)
 
 static long double next_quad(uint64_t *list)
 {
-    __float128 value;
+    quad value;
     *list = (*list + 15) & ~UINT64_C(15);
     memcpy(&value, pointer(*list), sizeof value);
     *list += sizeof value;

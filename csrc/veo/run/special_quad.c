@@ -9,6 +9,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "veo/machine/quad.h"
 #include "veo/run/float_registers.h"
 #include "veo/run/special.h"
 
@@ -19,7 +20,7 @@ static void *pointer(uint64_t address)
 
 static long double quad_at(const struct ve_core *core, unsigned first)
 {
-    __float128 value;
+    quad value;
     const uint64_t halves[2] = {core->s[first + 1], core->s[first]};
     memcpy(&value, halves, sizeof value);
     return (long double)value;
@@ -27,7 +28,7 @@ static long double quad_at(const struct ve_core *core, unsigned first)
 
 static bool put_quad(struct ve_core *core, unsigned first, long double result)
 {
-    __float128 value = (__float128)result;
+    quad value = (quad)result;
     uint64_t halves[2];
     memcpy(halves, &value, sizeof halves);
     core->s[first] = halves[1];
@@ -37,7 +38,7 @@ static bool put_quad(struct ve_core *core, unsigned first, long double result)
 
 static void store_quad(uint64_t address, long double result)
 {
-    __float128 value = (__float128)result;
+    quad value = (quad)result;
     memcpy(pointer(address), &value, sizeof value);
 }
 

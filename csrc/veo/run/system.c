@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * System calls, as programs make that bring their own C library. Numbers up to 312 are those of
- * Linux on x86-64. Calls that would take memory or threads from this process are not served.
+ * Linux on x86-64, as are the structures, so that other hosts serve none but exit(). Calls that
+ * would take memory or threads from this process are not served.
  */
 #include "veo/run/system.h"
 
@@ -13,8 +14,11 @@
 
 #include "veo/run/special.h"
 
+enum { VE_EXIT = 60, VE_EXIT_GROUP = 231 };
+
 static bool is_served(uint64_t number)
 {
+#if defined(__x86_64__)
     static const uint16_t served[] = {
         SYS_read,
         SYS_write,
@@ -75,13 +79,16 @@ static bool is_served(uint64_t number)
     for (size_t i = 0; i < sizeof served / sizeof *served; i++)
         if (served[i] == number)
             return true;
+#else
+    (void)number;
+#endif
     return false;
 }
 
 /* The result of a call, or -errno. */
 static long call(uint64_t number, const uint64_t a[6])
 {
-    if (number == SYS_exit || number == SYS_exit_group)
+    if (number == VE_EXIT || number == VE_EXIT_GROUP)
         exit((int)a[0]);
     if (!is_served(number))
         return -ENOSYS;

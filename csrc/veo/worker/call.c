@@ -13,10 +13,7 @@
 #include "veo/worker/crash.h"
 #include "veo/worker/invoke.h"
 
-/* Registers for arguments. */
-enum { INTS = 6, FPS = 8 };
-
-/* Result of the function (rax, xmm0), as a VE register holds a result of type KIND. */
+/* Result of the function, by veow_invoke(), as a VE register holds a result of type KIND. */
 static uint64_t ve_result(char kind, const uint64_t out[2])
 {
     switch (kind) {
@@ -93,8 +90,8 @@ __attribute__((always_inline)) static inline void invoke(const struct wire_slot 
                                                          const uint64_t *values,
                                                          const uint64_t *kinds, uint64_t out[2])
 {
-    uint64_t ints[INTS] = {0};
-    uint64_t fps[FPS] = {0};
+    uint64_t ints[VEOW_INTS] = {0};
+    uint64_t fps[VEOW_FPS] = {0};
     uint64_t stack[VEO_MAX_NUM_ARGS];
     unsigned nints = 0;
     unsigned nfps = 0;
@@ -102,9 +99,9 @@ __attribute__((always_inline)) static inline void invoke(const struct wire_slot 
     for (unsigned i = 0; i < slot->nargs; i++) {
         unsigned kind = kind_at(kinds, i);
         uint64_t value = kind == WIRE_KIND_FLOAT ? values[i] >> 32 : values[i];
-        if (kind < WIRE_KIND_FLOAT && nints < INTS)
+        if (kind < WIRE_KIND_FLOAT && nints < VEOW_INTS)
             ints[nints++] = value;
-        else if (kind >= WIRE_KIND_FLOAT && nfps < FPS)
+        else if (kind >= WIRE_KIND_FLOAT && nfps < VEOW_FPS)
             fps[nfps++] = value;
         else
             stack[nstack++] = value;

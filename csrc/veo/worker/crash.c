@@ -281,6 +281,16 @@ VEOW_NO_ASAN static void end_once(void)
             pause();
 }
 
+static uint64_t interrupted_at(const void *context)
+{
+    const ucontext_t *uc = context;
+#if defined(__aarch64__)
+    return uc->uc_mcontext.pc;
+#else
+    return (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+#endif
+}
+
 VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
 {
     static _Thread_local bool here;
@@ -299,8 +309,7 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
     limit_time(number);
 
     struct text report = text_new(veow_header->death, sizeof veow_header->death);
-    const ucontext_t *uc = context;
-    struct trace trace = {.report = &report, .fault = (uint64_t)uc->uc_mcontext.gregs[REG_RIP]};
+    struct trace trace = {.report = &report, .fault = interrupted_at(context)};
     STEP(describe_crash(&report, number, target, info->si_addr));
     if (ve_core_current != NULL)
         STEP(add_ve_frames(&report, ve_core_current));

@@ -6,9 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Calls FN with the given registers and stack words. out[0] is rax, out[1] xmm0. */
-void veow_invoke(uint64_t fn, const uint64_t ints[6], const uint64_t fps[8], const uint64_t *stack,
-                 size_t nstack, uint64_t out[2]);
+/* Registers for arguments. */
+#if defined(__aarch64__)
+enum { VEOW_INTS = 8, VEOW_FPS = 8 };
+#else
+enum { VEOW_INTS = 6, VEOW_FPS = 8 };
+#endif
+
+/* Calls FN with the given registers and stack words. out[0] is the register of an integer result,
+ * out[1] of one of floating point. */
+void veow_invoke(uint64_t fn, const uint64_t ints[VEOW_INTS], const uint64_t fps[VEOW_FPS],
+                 const uint64_t *stack, size_t nstack, uint64_t out[2]);
 
 /* The end of its code. */
 extern const char veow_invoke_end[];

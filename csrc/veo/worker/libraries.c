@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/host_machine.h"
 #include "veo/run/libraries.h"
 #include "veo/worker/classes.h"
 #include "veo/worker/context.h"
@@ -46,9 +47,9 @@ static void explain(const char *path, const char *message, char *error)
     if (fd >= 0)
         close(fd);
     if (n == (ssize_t)sizeof header && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0) {
-        if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
-            what = "it is for another machine; the soft libveo runs code for x86-64 and for the "
-                   "Vector Engine";
+        if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != HOST_MACHINE)
+            what = "it is for another machine; the soft libveo runs code for " HOST_MACHINE_NAME
+                   " and for the Vector Engine";
         else if (header.e_type != ET_DYN)
             what = "it is no shared library; link it with -shared -fPIC";
     } else if (n > 0) {

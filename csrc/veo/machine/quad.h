@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* quad.h: IEEE's binary128, which compilers for aarch64 know by one name and others by another. */
+#ifndef OFFCHIP_VE_QUAD_H
+#define OFFCHIP_VE_QUAD_H
+
+#if defined(__aarch64__)
+typedef long double quad;
+#else
+typedef __float128 quad;
+#endif
+
+#endif
