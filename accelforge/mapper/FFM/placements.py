@@ -247,9 +247,9 @@ class Placer:
             return _comparison(rule)
         variables = sorted(set(rule.expression) & set(self.einsum.rank_variables))
         warnings.warn(
-            f'loop_bounds of {dim.name}: the set expression "{rule.expression}" cannot be evaluated; '
-            f"it bounds loops over {' and '.join(variables) or 'no variable'}, as in AccelForge, which "
-            "reads its letters. Name rank variables with | between: m | n",
+            f'loop_bounds of {dim.name}: the set expression "{rule.expression}" cannot be '
+            f"evaluated; it bounds loops over {' and '.join(variables) or 'no variable'}, as in "
+            "AccelForge, which reads its letters. Name rank variables with | between: m | n",
             UserWarning,
             stacklevel=2,
         )
