@@ -21,7 +21,7 @@ class EinsumLimit:
     components : tuple of str
         The slowest component, or several that are equally slow.
     kind : str
-        ``bandwidth`` of a memory or toll, or ``compute``.
+        ``bandwidth`` of a memory or toll, ``compute``, or ``bandwidth and compute``.
     busy : dict
         How long each component works for it, in s.
     next : str or None

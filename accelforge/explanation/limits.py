@@ -39,13 +39,13 @@ def einsum_limits(row: Row, places: Places) -> tuple[EinsumLimit, ...]:
         slowest = tuple(c for c, time in components.items() if time >= latency * (1 - _EQUAL))
         others = {c: time for c, time in components.items() if c not in slowest}
         after = max(others, key=lambda c: others[c], default=None)
-        kinds = {places.kinds[component] for component in slowest}
+        kinds = {"compute" if places.kinds[c] == "compute" else "bandwidth" for c in slowest}
         found.append(
             EinsumLimit(
                 einsum=einsum,
                 latency=latency,
                 components=slowest,
-                kind="compute" if kinds == {"compute"} else "bandwidth",
+                kind=" and ".join(sorted(kinds)),
                 busy=components,
                 next=after,
                 next_latency=others[after] if after is not None else 0.0,

@@ -117,6 +117,16 @@ def test_compute_limits_when_memories_are_fast(spec):
     assert list(spec.evaluate_mapping().explain().limits) == ["compute of MAC"]
 
 
+def test_a_memory_and_a_compute_may_limit_together(spec):
+    busy = spec.evaluate_mapping().latency(per_component=True)
+    for component in ("DRAM", "Buffer"):
+        for action in spec.arch[component].actions:
+            action.throughput *= busy[component] / busy["MAC"]
+    (limit,) = spec.evaluate_mapping().explain().einsums
+    assert limit.kind == "bandwidth and compute"
+    assert limit.components == ("DRAM", "Buffer", "MAC")
+
+
 def test_levels_add_up_to_the_totals(spec):
     result = spec.evaluate_mapping()
     levels = {level.component: level for level in result.explain().levels}
