@@ -148,7 +148,9 @@ def test_set_up_is_the_same_on_all_pages_and_in_the_makefile() -> None:
     ]
     [packages] = {line for page in pages for line in re.findall("^apt-get install .*", page, re.M)}
     needed = {
-        name for line in re.findall('apt-get install ([^"]*)"', makefile) for name in line.split()
+        name
+        for line in re.findall(r"apt-get install ([\w. -]+)", makefile)
+        for name in line.split()
     }
     assert needed - {"valgrind", "make"} <= set(packages.split())
     for page in pages:

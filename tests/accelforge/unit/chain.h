@@ -192,7 +192,7 @@ static inline void chain_build(struct chain *chain, uint32_t count, bool fused, 
             (struct forge_action){i % 2 == 0 ? chain->read_energy : write_energy, rate};
     p->holding_count = 3;
     for (uint32_t t = 0; t < 3; t++)
-        chain->holdings[t] = (struct forge_holding){t, bits, 1, 1, 1, 1};
+        chain->holdings[t] = (struct forge_holding){t, bits, rate, rate, 1, 1};
 
     p->einsum_count = count;
     p->tensor_ids = 2 * count + 1;

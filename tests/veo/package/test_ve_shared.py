@@ -227,7 +227,7 @@ def test_names_without_a_folder_are_looked_for_in_folders_of_the_setting(
         assert by_name.get_symbol("other") == proc.load_library(
             str(folder / "libother.so")
         ).get_symbol("other")
-        with pytest.raises(veo.VeoError, match="libnone.so: cannot open shared object file"):
+        with pytest.raises(veo.VeoError, match="cannot load 'libnone.so': cannot open shared"):
             proc.load_library("libnone.so")
 
     monkeypatch.setenv("VE_LD_LIBRARY_PATH", f"{tmp_path / 'host'}:{folder}")
