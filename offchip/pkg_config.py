@@ -39,10 +39,9 @@ def link_flags(name: str, folder: str) -> list[str]:
     """Return the linker options for the library of a name in a folder.
 
     Programs find it without LD_LIBRARY_PATH. Projects may also put the options before their
-    sources, where ``--as-needed`` would drop the library.
+    sources, where ``--as-needed`` would drop the library. (zig's linker has no ``--push-state``.)
     """
-    needed = ["-Wl,--push-state,--no-as-needed", f"-l{name}", "-Wl,--pop-state"]
-    return [f"-L{folder}", f"-Wl,-rpath,{folder}", *needed]
+    return [f"-L{folder}", f"-Wl,-rpath,{folder}", "-Wl,--no-as-needed", f"-l{name}"]
 
 
 def run_pkg_config(library: CLibrary, words: Sequence[str]) -> int:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -42,6 +43,7 @@ def test_folders_say_which_tests_are_run(changed: str, tested: list[str], untest
     assert all((check.ROOT / name).exists() for name in chosen if "test_queue" not in name)
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_files_that_differ_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def git(*words: str) -> None:
         command = ["git", "-c", "user.name=n", "-c", "user.email=n@localhost", *words]

@@ -6,7 +6,7 @@ using namespace ACCL;
 
 static const unsigned COUNT = 1500; /* more than an rx buffer has */
 
-static std::unique_ptr<Buffer<float>> numbers(ACCL::ACCL &accl, unsigned n, float from)
+static std::unique_ptr<Buffer<float>> numbers(::ACCL::ACCL &accl, unsigned n, float from)
 {
     auto buffer = accl.create_buffer<float>(n, dataType::float32);
     for (unsigned i = 0; i < n; i++)
@@ -28,7 +28,7 @@ static float f(unsigned i)
     return static_cast<float>(i);
 }
 
-static void local(ACCL::ACCL &accl, int, int)
+static void local(::ACCL::ACCL &accl, int, int)
 {
     auto a = numbers(accl, COUNT, 0), b = numbers(accl, COUNT, 5);
     auto c = accl.create_buffer<float>(COUNT, dataType::float32);
@@ -52,7 +52,7 @@ static void local(ACCL::ACCL &accl, int, int)
     EXPECT((*c)[0] == 0);
 }
 
-static void messages(ACCL::ACCL &accl, int rank, int size)
+static void messages(::ACCL::ACCL &accl, int rank, int size)
 {
     auto next = static_cast<unsigned>((rank + 1) % size);
     auto last = static_cast<unsigned>((rank + size - 1) % size);
@@ -68,7 +68,7 @@ static void messages(ACCL::ACCL &accl, int rank, int size)
     EXPECT(has(*got, COUNT, [=](unsigned i) { return f(last) + f(i); }));
 }
 
-static void streams(ACCL::ACCL &accl, int rank, int size)
+static void streams(::ACCL::ACCL &accl, int rank, int size)
 {
     auto next = static_cast<unsigned>((rank + 1) % size);
     auto last = static_cast<unsigned>((rank + size - 1) % size);
@@ -85,6 +85,7 @@ static void streams(ACCL::ACCL &accl, int rank, int size)
     accl.recv(dataType::float32, COUNT, last, 1);
     accl.copy_from_stream(*got, COUNT);
     EXPECT(has(*got, COUNT, [=](unsigned i) { return f(last + i); }));
+    accl.barrier(); // a rank that is ahead would put between the elements that another receives
 
     accl.stream_put(*sent, COUNT, next, 9);
     accl.copy_from_stream(*got, COUNT);
@@ -117,7 +118,7 @@ static void streams(ACCL::ACCL &accl, int rank, int size)
     }
 }
 
-static void collectives(ACCL::ACCL &accl, int rank, int size)
+static void collectives(::ACCL::ACCL &accl, int rank, int size)
 {
     auto me = static_cast<unsigned>(rank), n = static_cast<unsigned>(size);
     auto one = accl.create_buffer<float>(COUNT, dataType::float32);

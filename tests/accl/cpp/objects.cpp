@@ -12,7 +12,7 @@ static const dataType F32 = dataType::float32;
 
 static std::atomic<int> looked; /* ranks that looked at a call before its end */
 
-static void requests(ACCL::ACCL &accl, int rank, int size)
+static void requests(::ACCL::ACCL &accl, int rank, int size)
 {
     auto next = static_cast<unsigned>((rank + 1) % size);
     auto last = static_cast<unsigned>((rank + size - 1) % size);
@@ -44,7 +44,7 @@ static void requests(ACCL::ACCL &accl, int rank, int size)
 }
 
 /* Nobody has to free requests. */
-static void many_requests(ACCL::ACCL &accl, int, int)
+static void many_requests(::ACCL::ACCL &accl, int, int)
 {
     ACCLRequest *first = accl.nop(), *last = nullptr;
     for (size_t i = 0; i < detail::Requests::KEPT; i++)
@@ -53,7 +53,7 @@ static void many_requests(ACCL::ACCL &accl, int, int)
     EXPECT_THROW(std::runtime_error, "no such request", accl.get_duration(first));
 }
 
-static void failures(ACCL::ACCL &accl, int rank, int size)
+static void failures(::ACCL::ACCL &accl, int rank, int size)
 {
     auto buffer = accl.create_buffer<float>(8, F32), other = accl.create_buffer<float>(8, F32);
     auto halves = accl.create_buffer<uint16_t>(8, dataType::float16);
@@ -101,14 +101,14 @@ static void failures(ACCL::ACCL &accl, int rank, int size)
                  accl.create_communicator(accl.get_comm_group(0), 9));
     EXPECT(size >= 1);
 
-    ACCL::ACCL raw(7000, 0);
+    ::ACCL::ACCL raw(7000, 0);
     EXPECT_THROW(std::runtime_error, "call initialize() first", raw.nop());
     EXPECT_THROW(std::runtime_error, "another ACCL object", raw.wait(late));
     raw.deinit();
     EXPECT_THROW(std::runtime_error, "deinit() was called", raw.create_buffer<float>(1, F32));
 }
 
-static void buffers(ACCL::ACCL &accl, int, int)
+static void buffers(::ACCL::ACCL &accl, int, int)
 {
     auto device = accl.create_buffer<float>(5000, F32);
     auto host = accl.create_buffer_host<float>(5000, F32);
@@ -143,12 +143,12 @@ static void buffers(ACCL::ACCL &accl, int, int)
 }
 
 /* Buffers live on after the object that made them. */
-static void buffers_that_outlive(ACCL::ACCL &, int, int)
+static void buffers_that_outlive(::ACCL::ACCL &, int, int)
 {
     std::vector<float> array(4, 1.0F);
     std::unique_ptr<Buffer<float>> device, theirs;
     {
-        ACCL::ACCL other(8000, 0);
+        ::ACCL::ACCL other(8000, 0);
         other.initialize({{"127.0.0.1", 8000, 0, 4096}}, 0);
         device = other.create_buffer<float>(4, F32);
         theirs = other.create_buffer(array.data(), array.size(), F32);
@@ -160,7 +160,7 @@ static void buffers_that_outlive(ACCL::ACCL &, int, int)
     EXPECT_THROW(std::runtime_error, "the ACCL object is gone", theirs->sync_from_device());
 }
 
-static void communicators(ACCL::ACCL &accl, int rank, int size)
+static void communicators(::ACCL::ACCL &accl, int rank, int size)
 {
     auto group = accl.get_comm_group(GLOBAL_COMM);
     EXPECT(static_cast<int>(group.size()) == size);
@@ -191,10 +191,10 @@ static void communicators(ACCL::ACCL &accl, int rank, int size)
 }
 
 /* A CCLO by itself. */
-static void engines(ACCL::ACCL &accl, int, int)
+static void engines(::ACCL::ACCL &accl, int, int)
 {
     arithConfigMap few = {{{F32, F32}, DEFAULT_ARITH_CONFIG.at({F32, F32})}};
-    ACCL::ACCL plain(9000, 0, few);
+    ::ACCL::ACCL plain(9000, 0, few);
     plain.initialize({{"127.0.0.1", 9000, 0, 4096}}, 0);
     auto a = plain.create_buffer<double>(1, dataType::float64);
     EXPECT_THROW(std::runtime_error, "no arithmetic configuration has float64 with float64",
@@ -230,7 +230,7 @@ static void engines(ACCL::ACCL &accl, int, int)
 }
 
 /* Programs for boards run, as far as they need no kernel of their own. */
-static void boards(ACCL::ACCL &simulated, int, int)
+static void boards(::ACCL::ACCL &simulated, int, int)
 {
     xrt::device card(0);
     std::vector<rank_t> ranks = {{"10.10.10.1", 5001, 0, 4096}};
@@ -239,7 +239,7 @@ static void boards(ACCL::ACCL &simulated, int, int)
     EXPECT(!accl->is_simulated() && simulated.is_simulated());
 
     // A buffer object and the buffer over it have one memory on either side.
-    xrt::bo object(card, 16 * sizeof(float), accl->devicemem());
+    xrt::bo object(card, 16 * sizeof(float), static_cast<xrt::memory_group>(accl->devicemem()));
     auto *data = object.map<float *>();
     data[0] = 2;
     object.sync(XCL_BO_SYNC_BO_TO_DEVICE);
@@ -269,13 +269,13 @@ static void boards(ACCL::ACCL &simulated, int, int)
     EXPECT_THROW(std::runtime_error, "make it with create_buffer()",
                  accl->copy(loose, *buffer, 16));
 
-    ACCL::ACCL coyote(new CoyoteDevice(1));
+    ::ACCL::ACCL coyote(new CoyoteDevice(1));
     coyote.initialize({{"127.0.0.1", 9300, 0, 4096}}, 0);
     auto shell = coyote.create_coyotebuffer<float>(4, F32);
     coyote.copy(*shell, *shell, 4);
 }
 
-static void files(ACCL::ACCL &, int, int)
+static void files(::ACCL::ACCL &, int, int)
 {
     using namespace accl_network_utils;
     std::string path = "ranks-" + std::to_string(getpid()) + ".json";

@@ -36,9 +36,9 @@
     std::_Exit(1);
 }
 
-using Part = std::function<void(ACCL::ACCL &, int, int)>;
+using Part = std::function<void(::ACCL::ACCL &, int, int)>;
 
-inline std::unique_ptr<ACCL::ACCL> start(int rank, int size)
+inline std::unique_ptr<::ACCL::ACCL> start(int rank, int size)
 {
     auto ranks = accl_network_utils::generate_ranks(true, rank, size, 5500, 4096);
     auto accl = accl_network_utils::initialize_accl(

@@ -276,7 +276,7 @@ def test_pkg_config_says_where_the_library_is(
     assert Path(words[0].removeprefix("-I"), "dpu.h").is_file()
     assert Path(words[1].removeprefix("-L"), "libdpu.so").exists()
     assert words[2] == f"-Wl,-rpath,{words[1][2:]}"
-    assert words[3:] == ["-Wl,--push-state,--no-as-needed", "-ldpu", "-Wl,--pop-state"]
+    assert words[3:] == ["-Wl,--no-as-needed", "-ldpu"]
     assert pkg_config.main(["--libs-only-l", "dpu"]) == 0
     assert capsys.readouterr().out == "-ldpu\n"
     assert pkg_config.main(["--exists", "dpu"]) == 0

@@ -163,7 +163,7 @@ static void reductions(void)
 
 static void threads(void)
 {
-    int counter = 0, copies = 0, seen = 0, inner = 0, levels = 0;
+    int counter = 0, twice = 0, copies = 0, seen = 0, inner = 0, levels = 0;
 #pragma omp parallel
     {
 #pragma omp critical
@@ -171,10 +171,10 @@ static void threads(void)
 #pragma omp critical(named)
         a[0]++;
 #pragma omp atomic
-        counter += 2;
+        twice += 2;
 #pragma omp barrier
 #pragma omp master
-        printf("counter %d %ld\n", counter, a[0]);
+        printf("counter %d %d %ld\n", counter, twice, a[0]);
 #pragma omp barrier
 #pragma omp single
         printf("single %d\n", omp_get_num_threads());
