@@ -11,6 +11,7 @@ import argparse
 import dataclasses
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -182,17 +183,16 @@ def _by_function(calls: Sequence[CallReport]) -> list[CallReport]:
         if len(group) == 1:
             found += group
             continue
-        lengths: dict[int, int] = {}
+        lengths: Counter[int] = Counter()
         for call in group:
-            for length, count in call.vector_lengths.items():
-                lengths[length] = lengths.get(length, 0) + count
+            lengths.update(call.vector_lengths)
         sums: dict[str, Any] = {
             field.name: sum(getattr(call, field.name) for call in group)
             for field in dataclasses.fields(CallReport)
             if field.type in ("int", "float") and field.name not in ("pid", "number")
         }
-        whole = dataclasses.replace(group[0], event="calls", number=len(group), **sums)
-        found.append(dataclasses.replace(whole, vector_lengths=lengths))
+        sums.update(event="calls", number=len(group), vector_lengths=dict(lengths))
+        found.append(dataclasses.replace(group[0], **sums))
     return sorted(found, key=lambda one: -one.seconds)
 
 

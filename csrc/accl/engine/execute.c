@@ -219,7 +219,7 @@ static uint32_t run_collective(accl_device *device, const struct operation *op)
     return bits;
 }
 
-/* Keeps memory that a rank which does not stop may touch later from anybody else. */
+/* Holds the buffers of a call that gave up: a late rank may still write there. */
 static void hold_memory(accl_device *device, const struct operation *op)
 {
     if (op->source != NULL && !op->source_is_array)

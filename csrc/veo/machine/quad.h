@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quad.h: IEEE's binary128, which compilers for aarch64 know by one name and others by another. */
+/* quad.h: IEEE's binary128: long double on aarch64, __float128 elsewhere. */
 #ifndef OFFCHIP_VE_QUAD_H
 #define OFFCHIP_VE_QUAD_H
 

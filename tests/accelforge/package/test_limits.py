@@ -45,6 +45,27 @@ import accelforge as af
             "{name: read, bits_per_action: 1 - 1, energy: 1,",
             "spec.arch.nodes.Buffer.actions.read.bits_per_action .*more than 0, but is 0",
         ),
+        (
+            "name: read, energy: 1,",
+            "name: read, energy: -1,",
+            "read.energy .*at least 0, but is -1",
+        ),
+        ("name: read, energy: 1,", "name: read, energy: inf,", "read.energy .*finite, but is inf"),
+        (
+            "name: read, energy: 1, throughput: inf",
+            "name: read, energy: 1, throughput: 0",
+            "read.throughput .*more than 0, but is 0",
+        ),
+        (
+            "name: Buffer",
+            "name: Buffer\n    total_latency: nan",
+            'spec.arch.nodes.Buffer.total_latency .*"nan" is not a number of seconds: nan',
+        ),
+        (
+            "name: Buffer",
+            "name: Buffer\n    total_latency: actions[0].n_calls * 1e400",
+            "spec.arch.nodes.Buffer.total_latency .*inf is not finite",
+        ),
     ],
 )
 def test_a_number_out_of_its_limits_is_located(
@@ -84,42 +105,6 @@ def test_costs_sizes_and_rates_have_limits(field: str, wrong: str, value: str) -
         kind.evaluate(number, {}, True)
     with pytest.raises(af.ValidationError, match=r"must be (more than|at least) 0|must be finite"):
         kind.evaluate(f"float('{value}')", {}, True)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (
-            "name: read, energy: 1,",
-            "name: read, energy: -1,",
-            "read.energy .*at least 0, but is -1",
-        ),
-        ("name: read, energy: 1,", "name: read, energy: inf,", "read.energy .*finite, but is inf"),
-        (
-            "name: read, energy: 1, throughput: inf",
-            "name: read, energy: 1, throughput: 0",
-            "read.throughput .*more than 0, but is 0",
-        ),
-        (
-            "name: Buffer",
-            "name: Buffer\n    total_latency: nan",
-            'spec.arch.nodes.Buffer.total_latency .*"nan" is not a number of seconds: nan',
-        ),
-        (
-            "name: Buffer",
-            "name: Buffer\n    total_latency: actions[0].n_calls * 1e400",
-            "spec.arch.nodes.Buffer.total_latency .*inf is not finite",
-        ),
-    ],
-)
-def test_costs_of_actions_are_located(
-    load: Callable[..., Any], texts: Any, old: str, new: str, message: str
-) -> None:
-    text = texts.ARCH + texts.WORKLOAD + texts.MAPPING
-    assert old in text
-    with pytest.raises(af.EvaluationError, match=message) as caught:
-        load(text.replace(old, new)).evaluate_mapping()
-    assert "spec.yaml, line " in str(caught.value)
 
 
 def test_values_without_bits_cost_nothing(load: Callable[..., Any], texts: Any) -> None:
