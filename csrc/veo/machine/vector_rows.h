@@ -6,6 +6,8 @@
 #ifndef OFFCHIP_VE_VECTOR_ROWS_H
 #define OFFCHIP_VE_VECTOR_ROWS_H
 
+#include <fenv.h>
+
 #include "veo/machine/operands.h"
 
 /* Rows are whole registers: two of them are the same or have nothing in common, which makes the
@@ -57,7 +59,7 @@ VE_ONCE void ve_fill(uint64_t *row, uint64_t value)
 /* The exceptions that the host noted, of which an operation keeps less than what it is computed
  * with. */
 #if defined(__aarch64__)
-enum { VE_HOST_INVALID = 1, VE_HOST_DIVIDE = 2, VE_HOST_FLAGS = 0x9F };
+enum { VE_HOST_FLAGS = 0x9F };
 
 static inline unsigned ve_host_flags(void)
 {
@@ -71,7 +73,7 @@ static inline void ve_set_host_flags(uint64_t flags)
     __asm__ volatile("msr fpsr, %0" : : "r"(flags) : "memory");
 }
 #else
-enum { VE_HOST_INVALID = 1, VE_HOST_DIVIDE = 4, VE_HOST_FLAGS = 63 };
+enum { VE_HOST_FLAGS = 63 };
 
 static inline unsigned ve_host_flags(void)
 {
