@@ -13,7 +13,8 @@ void forge_set_paces(const struct forge_plan *plan, const struct forge_variable 
 
         paces[l].tile = bound <= 1 ? 1 : values[loop->tile];
         paces[l].mean = extent / paces[l].tile;
-        paces[l].whole = loop->rounds_up ? ceil(paces[l].mean) : paces[l].mean;
+        bool rounds_up = loop->rounds_up && extent == bound;
+        paces[l].whole = rounds_up ? ceil(paces[l].mean) : paces[l].mean;
     }
 }
 

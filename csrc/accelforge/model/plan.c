@@ -46,8 +46,7 @@ static void add_loop(struct builder *b, const struct forge_step *step)
     for (uint32_t l = 0; l < plan->loop_count; l++)
         if (plan->loops[l].variable == step->variable)
             loop->outer = l;
-    loop->rounds_up = loop->outer == FORGE_NONE &&
-                      forge_variable_is_simple(b->problem, b->einsum, step->variable);
+    loop->rounds_up = forge_variable_is_simple(b->problem, b->einsum, step->variable);
     plan->loop_count++;
 }
 

@@ -26,8 +26,8 @@ struct forge_loop {
     uint32_t level; /* of a spatial loop */
     uint32_t dimension;
     bool spatial;
-    /* The outermost loop of a variable that is in no sum: tensors that it is irrelevant to see the
-     * number of iterations rounded up. */
+    /* Its variable is in no sum: if no loop outwards has cut it, tensors that the loop is
+     * irrelevant to see the number of iterations rounded up. */
     bool rounds_up;
 };
 

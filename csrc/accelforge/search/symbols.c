@@ -84,7 +84,7 @@ enum forge_status forge_symbols_number(struct forge_making *m)
             goals->symbols[inner[loop->variable]].outer = s;
         inner[loop->variable] = s;
         places++;
-        if (loop->rounds_up && may_be_ragged(m, loop->variable))
+        if (loop->outer == FORGE_NONE && may_be_ragged(m, loop->variable))
             places++;
     }
 
@@ -102,7 +102,7 @@ enum forge_status forge_symbols_number(struct forge_making *m)
     uint32_t place = goals->symbol_count;
     for (uint32_t s = 0; s < goals->symbol_count; s++) {
         const struct forge_loop *loop = &plan->loops[goals->symbols[s].loop];
-        if (loop->rounds_up && may_be_ragged(m, loop->variable))
+        if (loop->outer == FORGE_NONE && may_be_ragged(m, loop->variable))
             goals->symbols[s].rounded = place++;
     }
     m->ring->symbol_count = places;

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -48,6 +49,21 @@ def test_a_ragged_fan_out_takes_the_time_of_the_full_tile() -> None:
     assert found["latency", "Z", "MAC"] == pytest.approx(3 * 2)
     assert found["action", "Z", "MAC", None, "compute"] == pytest.approx(10)
     assert found["usage_spatial", "Z", "MAC", "X"] == pytest.approx(5 / 6)
+
+
+def reads_of_ragged_loops(*tiles: int) -> float:
+    """Reads of B, which has 6 values, with loops over tiles of 5 rows of A."""
+    loops = [{"temporal": "m", "tile": tile} for tile in tiles]
+    found = run(problems.matvec([{"hold": "MM", "tensors": EVERYTHING}, *loops, *INNER], m=5))
+    return found["action", "Z", "MM", "B", "read"]
+
+
+def test_a_loop_of_one_iteration_around_ragged_tiles_changes_nothing() -> None:
+    alone = reads_of_ragged_loops(3)
+    assert alone == pytest.approx(6 * math.ceil(5 / 3))
+    assert reads_of_ragged_loops(5, 3) == reads_of_ragged_loops(5, 5, 3) == alone
+    # Once a loop has cut the rows, fractions count: ceil(5 / 4) * 4 / 3.
+    assert reads_of_ragged_loops(4, 3) == pytest.approx(6 * 2 * 4 / 3)
 
 
 def test_a_fan_out_that_reuses_nothing_is_fed_one_by_one() -> None:
