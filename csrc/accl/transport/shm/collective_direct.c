@@ -12,7 +12,8 @@
 #include "accl/transport/wait.h"
 #include "common/copy.h"
 
-#define READ_LEAST (UINT64_C(2) << 20)
+/* Of a part that is read where it is. Below, a copy into a slot costs less than the system call. */
+#define READ_LEAST (UINT64_C(16) << 10)
 
 /* The own part of an array, which is in no other memory. */
 static void copy_own(const struct direct *d, uint64_t part, uint8_t *to)
@@ -307,8 +308,8 @@ uint32_t (*const acclib_direct_collectives[OPERATION_KINDS])(struct direct *) = 
     [ACCL_ALLTOALL] = everyone_fetches,
 };
 
-/* True if the source, an array, is read where it is. The system looks up each page for that, and
- * short arrays have small pages; but there are no rounds that ranks which share cores wait for. */
+/* True if the source, an array, is read where it is. That takes a system call for each reader, but
+ * one copy instead of two, and no rounds that ranks which share cores wait for. */
 static bool is_read(const accl_device *device, const struct operation *op)
 {
     bool pays = op->count * acclib_dtype_bytes(op->source_type) >= READ_LEAST ||
