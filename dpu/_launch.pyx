@@ -161,6 +161,7 @@ cdef object report_of(const dpusoft_report *report):
         tuple([report.thread_instructions[i] for i in range(threads)]),
         report.fault, report.fault_thread, report.fault_pc, report.breakpoint,
         report.fault_address, report.engine, report.runtime,
+        report.joules if report.joules != 0 or report.instructions == 0 else None,
     )
 
 

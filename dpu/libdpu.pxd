@@ -168,6 +168,7 @@ cdef extern from "dpu_table.h" nogil:
         double seconds
         uint32_t engine
         uint32_t runtime
+        double joules
 
     struct dpusoft_thread:
         uint32_t size

@@ -87,6 +87,9 @@ class DpuReport(NamedTuple):
         How the simulator executed it.
     runtime : RunTime
         The run time of the program.
+    joules : float or None
+        Energy of its instructions, ``softInstructionPicojoules`` each; None for another chip, of
+        which nothing is published. docs/cycle_model.md says where it is from, and how well it fits.
     """
 
     status: LaunchStatus
@@ -103,6 +106,7 @@ class DpuReport(NamedTuple):
     fault_address: int
     engine: Engine
     runtime: RunTime
+    joules: float | None = None
 
 
 class SetReport(tuple[DpuReport, ...]):
@@ -138,6 +142,12 @@ class SetReport(tuple[DpuReport, ...]):
     def dma_write_bytes(self) -> int:
         """Bytes that all DPUs transferred to MRAM."""
         return sum(report.dma_write_bytes for report in self)
+
+    @property
+    def joules(self) -> float | None:
+        """Energy of the instructions of all DPUs; None if it is unknown."""
+        energies = [report.joules for report in self]
+        return None if None in energies else sum(filter(None, energies))
 
     @property
     def runtimes(self) -> frozenset[RunTime]:

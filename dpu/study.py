@@ -34,9 +34,9 @@ from offchip.waiting_line import Waiting
 
 __all__ = ["FIGURES", "Host", "Point", "Study", "StudyError", "study"]
 
-#: What a `Host` reports: launches, their cycles, instructions and modelled seconds, and the seconds
-#: with transfers.
-FIGURES = ("launches", "cycles", "instructions", "launch_seconds", "seconds")
+#: What a `Host` reports: launches, their cycles, instructions and modelled seconds, the energy of
+#: the instructions (NaN if it is unknown), and the seconds with transfers.
+FIGURES = ("launches", "cycles", "instructions", "launch_seconds", "launch_joules", "seconds")
 
 # Lines of a host's messages that are a reason.
 _SHOWN_LINES = 3
@@ -106,6 +106,7 @@ def _figures(reports: Sequence[Path]) -> dict[str, float]:
                     total["cycles"] += float(row["cycles"])
                     total["instructions"] += float(row["instructions"])
                     total["launch_seconds"] += float(row["seconds"])
+                    total["launch_joules"] += float(row["joules"] or math.nan)
                 elif row["event"] == "total":
                     total["seconds"] += float(row["seconds"])
     if total["launches"] == 0:
@@ -166,7 +167,12 @@ class Study:
     def as_dict(self) -> dict[str, Any]:
         """Return it as what JSON has."""
         points = [
-            {"keys": point.keys, "figures": point.figures or None, "reason": point.reason}
+            {
+                "keys": point.keys,
+                "figures": {n: None if math.isnan(v) else v for n, v in point.figures.items()}
+                or None,
+                "reason": point.reason,
+            }
             for point in self.points
         ]
         return {"keys": {k: [*v] for k, v in self.keys.items()}, "points": points}
@@ -212,7 +218,9 @@ class Study:
 
 
 def _number(value: float) -> str:
-    """Write cycles whole, however many, and other figures with six digits."""
+    """Write cycles whole, however many, other figures with six digits, and NaN as a dash."""
+    if math.isnan(value):
+        return "-"
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.6g}"
 
 

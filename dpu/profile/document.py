@@ -66,6 +66,7 @@ def _program(figures: ProgramFigures) -> dict[str, Any]:
         "path": figures.program.path or None,
         "options": figures.program.options,
         "advice": advise(figures),
+        "joules": figures.joules,
         "endings": [
             {"launch": one.operation, "dpu": one.dpu, "text": one.text} for one in figures.endings
         ],

@@ -121,6 +121,12 @@ class ProgramFigures:
         return self.program.options.get("softPipelineCycles", 11)
 
     @property
+    def joules(self) -> float | None:
+        """Energy of all instructions; None if none is published of such a chip."""
+        picojoules = self.program.options.get("softInstructionPicojoules", 0)
+        return 1e-12 * picojoules * self.whole.instructions if picojoules else None
+
+    @property
     def tasklet_balance(self) -> float:
         """Instructions of the mean tasklet in those of the busiest one."""
         counts = [cost.instructions for cost in self.tasklets.values()]

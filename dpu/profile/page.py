@@ -10,7 +10,7 @@ from .costs import Code, Cost, add_up
 from .drawing import draw_dpus, draw_roofline, draw_tasklets, draw_timeline
 from .figures import LaunchFigures, ProgramFigures, advise
 from .raw import RawProfile
-from .text import count_of, coverage
+from .text import count_of, coverage, energy
 
 __all__ = ["page"]
 
@@ -246,7 +246,8 @@ def _program(profile: RawProfile, figures: ProgramFigures) -> str:
     summary = (
         f"{_time(whole.cycles, clock)} ({whole.cycles:,} cycles at {clock / 1e6:.0f} MHz) of the "
         f"slowest of {count_of(whole.dpus, 'DPU')} in {count_of(len(figures.launches), 'launch')}, "
-        f"{count_of(whole.tasklets, 'tasklet')}, {whole.instructions:,} instructions."
+        f"{count_of(whole.tasklets, 'tasklet')}, {whole.instructions:,} instructions"
+        f"{energy(figures)}."
     )
     return "\n".join(
         [

@@ -9,7 +9,7 @@ from pathlib import Path
 from .costs import Cost, add_up
 from .figures import LaunchFigures, ProgramFigures, advise
 
-__all__ = ["annotate", "count_of", "coverage", "report", "summary"]
+__all__ = ["annotate", "count_of", "coverage", "energy", "report", "summary"]
 
 _COSTS = ("cycles", "%", "instr", "issue", "pipeline", "spin", "dma", "sleep")
 
@@ -140,13 +140,18 @@ def coverage(figures: ProgramFigures) -> dict[str, tuple[int, int]]:
     }
 
 
+def energy(figures: ProgramFigures) -> str:
+    """Write the energy of the instructions; nothing if none is published of such a chip."""
+    return "" if figures.joules is None else f", {1e3 * figures.joules:.3g} mJ of its instructions"
+
+
 def summary(figures: ProgramFigures) -> list[str]:
     """Return two lines: what was profiled, and the advice."""
     return [
         f"program {figures.program.path or '(from memory)'}: "
         f"{count_of(len(figures.launches), 'launch')} of "
         f"{count_of(figures.whole.dpus, 'profiled DPU')}, "
-        f"{count_of(figures.whole.tasklets, 'tasklet')}",
+        f"{count_of(figures.whole.tasklets, 'tasklet')}{energy(figures)}",
         f"  {advise(figures)}",
     ]
 

@@ -80,6 +80,7 @@ struct dpusoft_report {
     double seconds;   /* cycles by the clock of the modelled DPU */
     uint32_t engine;  /* enum dpusoft_engine: what its last slice ran in */
     uint32_t runtime; /* enum dpusoft_runtime */
+    double joules;    /* softInstructionPicojoules of its instructions; 0: none is published */
 };
 
 struct dpusoft_thread {

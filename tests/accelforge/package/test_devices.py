@@ -258,6 +258,12 @@ def test_copies_to_dpus_and_kernels_take_turns(mapping: Path) -> None:
     assert result.latency() == pytest.approx(sum(phases.values()))
 
 
+def test_instructions_have_the_energy_that_launches_report(mapping: Path) -> None:
+    rank = devices.upmem_rank(instructions=8, block=256)
+    energy = offloaded_gemv(rank, mapping, 64, 256, 1024).energy()
+    assert energy == pytest.approx(300e-12 * 8 * 64 * 256 * 1024)
+
+
 def test_server_has_forty_ranks(mapping: Path) -> None:
     server = devices.upmem_server(instructions=8, block=256)
     result = offloaded_gemv(server, mapping, 2560, 16, 1024)

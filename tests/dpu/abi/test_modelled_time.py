@@ -20,18 +20,18 @@ NOTE = "libdpu: the DPUs of this program were simulated, and its timers measured
 CLOCK = 350e6
 LAUNCH = 170e-6
 COLUMNS = ["pid", "event", "number", "ranks", "dpus", "bytes", "seconds", "cycles", "instructions"]
-COLUMNS += ["runtime", "status", "ended"]
+COLUMNS += ["joules", "runtime", "status", "ended"]
 
 
 def read_report(text: str) -> list[dict[str, Any]]:
     comment, *lines = text.splitlines()
-    assert comment.startswith("# offchip libdpu report 3: ")
+    assert comment.startswith("# offchip libdpu report 4: ")
     rows = list(csv.DictReader(lines))
     assert list(rows[0]) == COLUMNS
     numbers = {"ranks", "dpus", "bytes", "cycles", "instructions", "number", "pid"}
     return [
         {key: int(row[key]) if key in numbers else row[key] for key in COLUMNS}
-        | {"seconds": float(row["seconds"])}
+        | {"seconds": float(row["seconds"]), "joules": float(row["joules"] or 0)}
         for row in rows
     ]
 
@@ -67,6 +67,31 @@ def test_launches_take_their_cycles_and_the_cost_of_a_launch(report: list[dict[s
     assert first["instructions"] == 65 * second["instructions"]
     for row in (first, second):
         assert row["seconds"] == pytest.approx(row["cycles"] / CLOCK + LAUNCH, abs=1e-9)
+
+
+def test_launches_have_the_energy_of_their_instructions(report: list[dict[str, Any]]) -> None:
+    for row in report:
+        expected = 300e-12 * row["instructions"]  # transfers have none
+        assert row["joules"] == pytest.approx(expected, rel=1e-5)
+    assert report[-1]["joules"] > 0
+
+
+@pytest.mark.parametrize(
+    ("profile", "picojoules"),
+    [
+        ("softPipelineWidth=2", 0),
+        ("softPipelineWidth=2,softInstructionPicojoules=400", 400),
+        ("softInstructionPicojoules=0", 0),
+        ("fckFrequency=400,softMaxCycles=1000000,softFaultStopsAccess=true", 300),
+    ],
+)
+def test_other_chips_have_the_energy_that_is_given(
+    profile: str, picojoules: int, cases_program: Path, tmp_path: Path
+) -> None:
+    shown = run_case(cases_program, CASE, tmp_path, DPU_SOFT_REPORT="-", UPMEM_PROFILE=profile)
+    for row in read_report(shown):
+        expected = picojoules * 1e-12 * row["instructions"]
+        assert row["joules"] == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("cost", [0, 1000])

@@ -49,6 +49,17 @@ def test_report_counts(three):
     assert report[0].status == LaunchStatus.DONE
     assert report[0].thread_instructions[0] == report[0].instructions
     assert report.seconds > 0
+    assert report.joules == pytest.approx(300e-12 * report.instructions)
+
+
+def test_another_chip_has_no_energy_unless_it_is_given(make_set):
+    for energy, joules in ("", None), (",softInstructionPicojoules=50", 50e-12):
+        one = make_set(nr_dpus=2, profile=f"softDmaEngines=2{energy}", binary=build(COUNTER))
+        one.exec()
+        report = one.report
+        expected = joules and pytest.approx(joules * report.instructions)
+        assert report.joules == expected
+        assert (report[0].joules is None) == (joules is None)
 
 
 def test_report_counts_instructions_as_cycles_under_the_simulator_profile(make_set):

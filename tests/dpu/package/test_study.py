@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -118,6 +119,9 @@ def test_a_host_is_run_with_each_profile(monkeypatch):
     assert set(found) == set(FIGURES)
     assert found["launch_seconds"] == pytest.approx(2 * (one["cycles"] / 350e6 + 170e-6), rel=1e-3)
     assert found["seconds"] >= found["launch_seconds"]
+    assert math.isnan(found["launch_joules"])
+    found = host("softPipelineCycles=8,softInstructionPicojoules=500")
+    assert found["launch_joules"] == pytest.approx(500e-12 * found["instructions"], rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -161,6 +165,7 @@ def test_the_command_prints_a_table_or_an_object(tmp_path, capsys):
     assert table[0].split() == ["softPipelineCycles", *FIGURES]
     assert main(["--json", *words, *host]) == 0
     points = json.loads(capsys.readouterr().out)["points"]
+    assert {point["figures"]["launch_joules"] for point in points} == {None}
     assert [str(int(point["figures"]["cycles"])) for point in points] == [
         row.split()[2] for row in table[1:]
     ]

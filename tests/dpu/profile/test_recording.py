@@ -42,6 +42,9 @@ def test_sums_are_those_of_the_reports(
         assert (one.cycles, one.instructions, one.bytes) == (cycles, instructions, size)
         assert one.tasklets == TASKLETS and one.transfers == dpus * TASKLETS * TIMES
     assert sum(site.instructions for site in figures.sites) == sum(numbers[1::3])
+    joules = 300e-12 * sum(numbers[1::3])
+    assert figures.joules == pytest.approx(joules)
+    assert f", {1e3 * joules:.3g} mJ of its instructions\n" in report(figures)
     assert profile.dpus == {figures.program.number: dpus}
     assert figures.whole.lost_dma + figures.whole.lost_few + figures.whole.lost_stopped == (
         figures.whole.total - figures.whole.instructions
@@ -103,6 +106,7 @@ def test_another_pipeline_is_profiled_as_it_runs(tmp_path: Path, text: str, pipe
         found.add((plain.stdout, launch.cycles, launch.instructions, cycles))
         assert plain.stdout.split()[:2] == [str(launch.cycles), str(launch.instructions)]
         assert sum(site.instructions for site in figures.sites) == launch.instructions
+        assert figures.joules is None and "mJ" not in report(figures)
     assert len(found) == 1
 
 

@@ -24,15 +24,16 @@ struct dpulib_merged {
 static struct dpulib_merged *first;
 static uint32_t numbers;
 
-/* The options of a machine, as a profile has them. */
-static void describe_options(const struct dpu_machine *machine, struct text text)
+#define ENERGY "softInstructionPicojoules"
+
+/* The options of a machine, and the energy of its instructions, as a profile has them. */
+static void describe_options(const struct dpu_t *dpu, struct text text)
 {
     struct dpu_machine_options options;
-    dpu_machine_get_options(machine, &options);
-    const char *separator = "";
+    dpu_machine_get_options(dpu->machine, &options);
+    text_add(&text, ENERGY "=%u", dpu->rank->configuration.instruction_picojoules);
 #define X(key, type, field, ...) \
-    text_add(&text, "%s" key "=%llu", separator, (unsigned long long)options.field); \
-    separator = ",";
+    text_add(&text, "," key "=%llu", (unsigned long long)options.field);
     DPU_MACHINE_NUMBERS(X)
 #undef X
 }
@@ -42,9 +43,9 @@ static void write_program(struct dpulib_raw_file *file, const struct dpulib_merg
 {
     /* Each key with a number of at most 20 digits. */
 #define X(key, ...) +sizeof key "=,18446744073709551615"
-    char options[DPU_MACHINE_NUMBERS(X)];
+    char options[DPU_MACHINE_NUMBERS(X) X(ENERGY)];
 #undef X
-    describe_options(dpu->machine, text_new(options, sizeof options));
+    describe_options(dpu, text_new(options, sizeof options));
     const char *path = program->public.program_path;
     path = path != NULL ? path : NAMELESS;
     const struct dpulib_raw_program head = {

@@ -147,6 +147,7 @@ static dpu_error_t apply(const struct reading *reading, const char *key, const c
     bool flag = false;
     configuration->ranks_given |= strcmp(key, "softNrRanks") == 0;
     configuration->chip_given |= strcmp(key, "chipId") == 0;
+    configuration->energy_given |= strcmp(key, "softInstructionPicojoules") == 0;
 #define READ_NUMBER(name, type, field, low, high, ...) \
     if (strcmp(key, name) == 0) { \
         status = read_number(reading, key, value, low, high, &number); \
@@ -247,6 +248,24 @@ static void tell_of_no_time(const struct dpulib_configuration *configuration)
 #undef TELL
 }
 
+/*
+ * UPMEM has published 1.2 W for a chip whose 8 DPUs compute at 500 MHz (Hot Chips 31, 2019, as
+ * heise.de/-4500711 has it), with all that it does then. Nothing is published of what waits,
+ * of transfers, and of other chips.
+ */
+#define UPMEM_PICOJOULES 300
+
+static bool is_another_chip(const struct dpu_machine_options *machine)
+{
+    struct dpu_machine_options plain;
+    dpu_machine_default_options(&plain);
+    plain.max_cycles = machine->max_cycles;
+    plain.switches = machine->switches;
+#define DIFFERS(key, type, field, ...) || machine->field != plain.field
+    return false DPU_MACHINE_NUMBERS(DIFFERS);
+#undef DIFFERS
+}
+
 dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration, const char *text)
 {
     *configuration = (struct dpulib_configuration){
@@ -297,7 +316,14 @@ dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration
     if (configuration->clock_mhz == 0)
         configuration->clock_mhz =
             dpulib_architecture(configuration) == DPU_ARCHITECTURE_V1B ? 400 : 350;
+    if (!configuration->energy_given && !is_another_chip(&configuration->machine))
+        configuration->instruction_picojoules = UPMEM_PICOJOULES;
     return DPU_OK;
+}
+
+double dpulib_joules(const struct dpulib_configuration *configuration, uint64_t instructions)
+{
+    return 1e-12 * configuration->instruction_picojoules * (double)instructions;
 }
 
 uint32_t dpulib_clock(const struct dpulib_configuration *configuration)

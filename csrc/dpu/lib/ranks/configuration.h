@@ -23,12 +23,14 @@ struct dpulib_configuration {
     bool reset_on_alloc;
     bool sg_enabled;
     uint32_t sg_max_blocks;
-    uint32_t threads_per_rank;    /* 0: asynchronous calls are refused */
-    uint32_t jobs_per_rank;       /* that a queue holds before a caller has to wait */
-    uint32_t ranks;               /* that exist */
-    bool ranks_given;             /* by a profile or the environment */
-    uint32_t host_threads;        /* for launches and copies; 0: all cores */
-    uint32_t launch_microseconds; /* that a launch takes besides its cycles */
+    uint32_t threads_per_rank;       /* 0: asynchronous calls are refused */
+    uint32_t jobs_per_rank;          /* that a queue holds before a caller has to wait */
+    uint32_t ranks;                  /* that exist */
+    bool ranks_given;                /* by a profile or the environment */
+    uint32_t host_threads;           /* for launches and copies; 0: all cores */
+    uint32_t launch_microseconds;    /* that a launch takes besides its cycles */
+    uint32_t instruction_picojoules; /* 0: unknown */
+    bool energy_given;               /* by a profile */
     /* MB/s: to and from one DPU, and of all 64 DPUs of a rank together. */
     uint32_t serial_to, serial_from, parallel_to, parallel_from, broadcast;
     struct dpu_machine_options machine; /* but its architecture and accounting */
@@ -44,6 +46,9 @@ dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration
 /* The chip of the configuration, and its enum dpu_architecture. */
 uint32_t dpulib_architecture(const struct dpulib_configuration *configuration);
 struct dpu_chip dpulib_chip(const struct dpulib_configuration *configuration);
+
+/* Energy of instructions of its DPUs in joules; 0: unknown. */
+double dpulib_joules(const struct dpulib_configuration *configuration, uint64_t instructions);
 
 /* Cycles per second, which programs find in CLOCKS_PER_SEC. The vendor's simulator says 500 MHz. */
 uint32_t dpulib_clock(const struct dpulib_configuration *configuration);

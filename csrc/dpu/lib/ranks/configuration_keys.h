@@ -37,6 +37,8 @@
       "host threads for launches and copies; 0: all cores") \
     X("softLaunchMicroseconds", uint32_t, launch_microseconds, 0, 1000000000, "170", \
       "what a launch costs besides its cycles in modelled times") \
+    X("softInstructionPicojoules", uint32_t, instruction_picojoules, 0, 1000000, \
+      "300; another chip: 0", "energy of an instruction; 0: launches have none") \
     X("softSerialToMBs", uint32_t, serial_to, 1, 1000000000, "330", \
       "MB/s (10^6) from the host to one DPU, in modelled times") \
     X("softSerialFromMBs", uint32_t, serial_from, 1, 1000000000, "120", "the same from one DPU") \

@@ -57,6 +57,7 @@ void dpulib_fill_launch_report(struct dpu_t *dpu, uint32_t status, struct dpusof
         .engine = engine_of(dpu->machine),
         .seconds = (double)result->cycles / (double)dpulib_clock(&dpu->rank->configuration),
         .runtime = dpulib_runtime_of(dpu),
+        .joules = dpulib_joules(&dpu->rank->configuration, result->instructions),
     };
     _Static_assert(sizeof full.thread_instructions == sizeof result->thread_instructions,
                    "one number per tasklet");

@@ -17,6 +17,9 @@
  * broadcasts 16.88. With fewer DPUs of a rank the bandwidth is interpolated: from that of a serial
  * transfer for one DPU, with the same factor for each doubling. These figures are of one rank;
  * several come one after the other here. What a call costs besides is not modelled.
+ *
+ * Launches have the energy of their instructions (configuration.c says where it is from); none of
+ * transfers is published.
  */
 #include "dpu/lib/schedule/modelled_time.h"
 
@@ -66,7 +69,8 @@ static const char *const ending_names[] = {"done", "failed", "stopped", "fault"}
 struct figures {
     uint64_t count, dpus, bytes, cycles, instructions;
     uint32_t ranks, runtimes; /* as in struct dpulib_launch_figures */
-    double seconds;
+    double seconds, joules;
+    bool energy_unknown;
     enum ending ending; /* the worst one */
 };
 
@@ -181,6 +185,8 @@ static void measure_launch(const struct dpulib_operation *operation, struct figu
     const struct dpulib_configuration *configuration = &operation->jobs[0].rank->configuration;
     figures->seconds = (double)figures->cycles / (double)dpulib_clock(configuration) +
                        1e-6 * configuration->launch_microseconds;
+    figures->joules = dpulib_joules(configuration, figures->instructions);
+    figures->energy_unknown = configuration->instruction_picojoules == 0;
 }
 
 /* --- writing --- */
@@ -271,21 +277,24 @@ static void write_line(const char *prefix, const char *event, const struct figur
                        uint64_t number, const struct dpulib_operation *operation)
 {
     static const char header[] =
-        "# offchip libdpu report 3: modelled time in seconds; see DPU_SOFT_REPORT in docs/dpu.md\n"
-        "pid,event,number,ranks,dpus,bytes,seconds,cycles,instructions,runtime,status,ended\n";
-    char line[256 + ENDED_MAX], ended[ENDED_MAX] = "", runtimes[40];
+        "# offchip libdpu report 4: modelled time in seconds; see DPU_SOFT_REPORT in docs/dpu.md\n"
+        "pid,event,number,ranks,dpus,bytes,seconds,cycles,instructions,joules,runtime,status,"
+        "ended\n";
+    char line[256 + ENDED_MAX], ended[ENDED_MAX] = "", runtimes[40], joules[40] = "";
     if (!begun)
         write_text(header, sizeof header - 1);
     begun = true;
     name_runtimes(figures->runtimes, runtimes, sizeof runtimes);
+    if (figures->joules != 0 && !figures->energy_unknown)
+        snprintf(joules, sizeof joules, "%.6g", figures->joules);
     if (operation != NULL && figures->ending != DONE)
         describe_ending(operation, ended, sizeof ended);
     int length = snprintf(line, sizeof line,
                           "%ld,%s%s,%" PRIu64 ",%u,%" PRIu64 ",%" PRIu64 ",%.9f,%" PRIu64
-                          ",%" PRIu64 ",%s,%s,%s\n",
+                          ",%" PRIu64 ",%s,%s,%s,%s\n",
                           (long)getpid(), prefix, event, number, figures->ranks, figures->dpus,
                           figures->bytes, figures->seconds, figures->cycles, figures->instructions,
-                          runtimes, ending_names[figures->ending], ended);
+                          joules, runtimes, ending_names[figures->ending], ended);
     if (length > 0 && destination != NULL)
         write_text(line, (size_t)length);
 }
@@ -299,6 +308,8 @@ static void add(struct figures *total, const struct figures *figures)
     total->cycles += figures->cycles;
     total->instructions += figures->instructions;
     total->seconds += figures->seconds;
+    total->joules += figures->joules;
+    total->energy_unknown = total->energy_unknown || figures->energy_unknown;
     total->runtimes |= figures->runtimes;
     total->ending = figures->ending > total->ending ? figures->ending : total->ending;
     total->dpus = figures->dpus > total->dpus ? figures->dpus : total->dpus;
