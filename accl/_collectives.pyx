@@ -175,8 +175,8 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
         &call, &result if writes else NULL, writes * call.count, options.to_fpga,
         options.run_async, <object>options.waitfor,
         (sbuf, rbuf, staged(&source), staged(&result))
-        if options.run_async or <object>options.waitfor or source.stage is not NULL
-        or result.stage is not NULL
+        if options.run_async or <object>options.waitfor or call.host_flags
+        or source.stage is not NULL or result.stage is not NULL
         else (),
         name
     )

@@ -13,15 +13,17 @@ from accl._calls cimport (
     to_function,
 )
 from accl._device cimport Device
-from accl._operand cimport Operand, dtype_code, sync, take_found
+from accl._operand cimport Operand, dtype_code, sync, take_array, take_found
 from accl._staging cimport as_array, stage, staged
 from accl.libaccl cimport (
     ACCL_COMBINE,
     ACCL_COPY,
     ACCL_NONE,
     ACCL_NOP,
+    ACCL_OP0_ARRAY,
     ACCL_OP0_STREAM,
     ACCL_RECV,
+    ACCL_RES_ARRAY,
     ACCL_RES_STREAM,
     ACCL_SEND,
     accl_call,
@@ -204,8 +206,14 @@ cdef class Primitives(Calls):
             found = _typed(caller.device, srcbuf, call.stream_flags & ACCL_OP0_STREAM, False,
                            &source, "srcbuf", "send")
         if not found:
-            _operand_stage = stage(caller.device, srcbuf, False, from_fpga, &source, "srcbuf",
-                                   "send")
+            if (
+                not run_async and not waitfor and not from_fpga and call.stream_flags == 0
+                and take_array(caller.device, srcbuf, False, &source)
+            ):
+                call.host_flags = ACCL_OP0_ARRAY
+            else:
+                _operand_stage = stage(caller.device, srcbuf, False, from_fpga, &source, "srcbuf",
+                                       "send")
         if call.stream_flags & ACCL_RES_STREAM and call.tag > <uint32_t>STREAM_ID_MAX:
             raise ACCLArgumentError(
                 f"send: streams have numbers 0 to {STREAM_ID_MAX}, passed as the tag"
@@ -222,7 +230,8 @@ cdef class Primitives(Calls):
         caller.set_types(&call, source.dtype, ACCL_NONE, ACCL_NONE, compress_dtype, "send")
         return caller.finish(&call, NULL, 0, True, run_async, waitfor,
                              (srcbuf, staged(&source))
-                             if run_async or waitfor or source.stage is not NULL else (), "send")
+                             if run_async or waitfor or source.block is NULL
+                             or source.stage is not NULL else (), "send")
 
     def stream_put(self, srcbuf, count=None, dst=None, stream_id=0, comm_id=0, from_fpga=False,
                    compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -306,7 +315,14 @@ cdef class Primitives(Calls):
         else:
             found = _typed(caller.device, dstbuf, True, True, &result, "dstbuf", "recv")
         if not found:
-            _operand_stage = stage(caller.device, dstbuf, True, to_fpga, &result, "dstbuf", "recv")
+            if (
+                not run_async and not waitfor and not to_fpga and call.stream_flags == 0
+                and take_array(caller.device, dstbuf, True, &result)
+            ):
+                call.host_flags = ACCL_RES_ARRAY
+            else:
+                _operand_stage = stage(caller.device, dstbuf, True, to_fpga, &result, "dstbuf",
+                                       "recv")
 
         caller.set_count(&call, count, result.elements, "recv")
         if not stream:
@@ -319,7 +335,8 @@ cdef class Primitives(Calls):
                              result.elements if result.stage is NULL else <Py_ssize_t>call.count,
                              to_fpga, run_async, waitfor,
                              (dstbuf, staged(&result))
-                             if run_async or waitfor or result.stage is not NULL else (), "recv")
+                             if run_async or waitfor or result.block is NULL
+                             or result.stage is not NULL else (), "recv")
 
     def copy(self, srcbuf, dstbuf, count=None, from_fpga=False, to_fpga=False, run_async=False,
              waitfor=(), **more):

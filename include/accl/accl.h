@@ -252,10 +252,10 @@ enum accl_stream_flag {
 };
 
 /*
- * The operand or result is in host memory: a host-only buffer. Of a collective, and with the soft
- * library only, ARRAY: its address is one of the caller's memory, which need not be in a buffer.
- * The call uses it until it is done; other ranks may read it until then, and never write to it.
- * The one operand of a broadcast is an array by OP0_ARRAY.
+ * The operand or result is in host memory: a host-only buffer. Of a collective or a message, and
+ * with the soft library only, ARRAY: its address is one of the caller's memory, which need not be
+ * in a buffer. The call uses it until it is done; other ranks may read it until then, and never
+ * write to it. The one operand of a broadcast is an array by OP0_ARRAY.
  */
 enum accl_host_flag {
     ACCL_OP0_HOST = 1,

@@ -31,10 +31,9 @@
 #define LANE_INLINE 4128      /* 4 KiB and more; a post has whole lines */
 #define LANE_MEMBERS 1024     /* RANKS_MAX */
 #define LANE_ARRAY UINT64_MAX /* in place of an offset: memory that other ranks cannot reach */
-#define LANE_AT \
-    (UINT64_C(1) << 63) /* in an offset: the rest is an address in the rank's process \
-                         */
-#define LANE_NOTES 16   /* as many as a communicator has: CALL_NOTES */
+/* In an offset, of a lane or a message: the rest is an address in the rank's process. */
+#define ARENA_AT (UINT64_C(1) << 63)
+#define LANE_NOTES 16 /* as many as a communicator has: CALL_NOTES */
 
 /* Messages: one ring per sender, in the receiver's file. */
 
@@ -46,6 +45,7 @@ enum entry_kind {
     ENTRY_DONE,       /* it has */
     ENTRY_MOVING,     /* the sender moves it to rx buffers after all */
     ENTRY_LOST,       /* a stream put that the receiver had no memory for */
+    ENTRY_UNREAD,     /* the receiver cannot read the array: the sender copies it to its file */
 };
 
 struct ring_entry {
@@ -61,7 +61,7 @@ struct ring_entry {
     uint8_t source_type; /* of what DIRECT refers to */
     uint32_t stream;     /* number + 1 of a stream put, else 0 */
     uint32_t first;      /* POOL: index of the first rx buffer + 1 */
-    uint64_t offset;     /* DIRECT: in the sender's file */
+    uint64_t offset;     /* DIRECT: in the sender's file, or its array */
     uint32_t numbers;    /* sequence numbers that it takes */
     /* The sender passed over this entry, which is still offered, instead of using it for the
      * message with this mark; see ring_mark(). */

@@ -146,6 +146,7 @@ static uint32_t send_message(accl_device *device, const struct operation *op)
     uint32_t to = op->comm->members[c->root_src_dst].rank;
     return device->world[to].transport->send(device, op->comm, c->root_src_dst,
                                              &(struct outgoing){.data = op->source,
+                                                                .is_array = op->source_is_array,
                                                                 .count = op->count,
                                                                 .source_type = op->source_type,
                                                                 .wire_type = op->wire,
@@ -253,8 +254,12 @@ static uint32_t dispatch(accl_device *device, struct operation *op)
 static bool takes_arrays(const accl_device *device, const struct operation *op)
 {
     const struct transport *transport = op->comm->transport;
-    return op->comm->n == 1 ||
-           (transport->takes_arrays != NULL && transport->takes_arrays(device, op));
+    if (op->facts->kind == ACCL_KIND_MESSAGE)
+        transport = device->world[op->comm->members[op->call->root_src_dst].rank].transport;
+    else if (op->comm->n == 1)
+        return true;
+
+    return transport->takes_arrays != NULL && transport->takes_arrays(device, op);
 }
 
 /* Memory of the file in place of an array of the caller, of BYTES; the copy of it if it is read. */
@@ -274,7 +279,7 @@ static uint32_t replace_array(accl_device *device, uint8_t **memory, uint64_t by
     return 0;
 }
 
-/* A collective, some of whose operands may be arrays of the caller. */
+/* A collective or message, some of whose operands may be arrays of the caller. */
 static uint32_t run_arrays(accl_device *device, struct operation *op, uint64_t source_bytes,
                            uint64_t result_bytes)
 {
@@ -345,7 +350,7 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
         bits =
             acclib_call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "out of memory (stream data)");
     uint32_t result_address = c->operation == ACCL_BCAST ? 0 : 2;
-    if (operation_is_collective(op->facts)) {
+    if (operation_is_collective(op->facts) || op->facts->kind == ACCL_KIND_MESSAGE) {
         op->source_is_array = (c->host_flags & ACCL_OP0_ARRAY) && !from_stream;
         /* A broadcast has one operand. */
         uint32_t result_flag = c->operation == ACCL_BCAST ? ACCL_OP0_ARRAY : ACCL_RES_ARRAY;

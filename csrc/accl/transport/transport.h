@@ -24,9 +24,11 @@
 
 struct waiter;
 
-/* A message to be sent: COUNT elements of DATA, which is in this rank's memory file or NULL. */
+/* A message to be sent: COUNT elements of DATA, which is in this rank's memory file, NULL, or an
+ * array of the caller. */
 struct outgoing {
     const uint8_t *data;
+    bool is_array;
     uint64_t count;
     uint32_t source_type, wire_type;
     uint32_t tag;
@@ -75,8 +77,8 @@ struct transport {
                         const struct wanted *message);
     /* True if collective() has a function for OPERATION; the engine refuses all others. */
     bool (*makes)(uint32_t operation);
-    /* True if operands and results of such a collective may be the caller's arrays; else the engine
-     * copies them to the memory file. May be NULL: false. */
+    /* True if operands and results of such a collective, or of a message, may be the caller's
+     * arrays; else the engine copies them to the memory file. May be NULL: false. */
     bool (*takes_arrays)(const accl_device *device, const struct operation *op);
     /* Executes call NUMBER (from 1) of op->comm, which has several members. */
     uint32_t (*collective)(accl_device *device, const struct operation *op, uint64_t number);

@@ -5,6 +5,7 @@
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/shm/attach.h"
 #include "accl/transport/shm/peer.h"
+#include "accl/transport/shm/peer_memory.h"
 #include "accl/transport/wake.h"
 #include "common/clock.h"
 
@@ -66,17 +67,40 @@ static bool copy_direct(struct peer *peer, const struct ring_entry *entry, const
     return true;
 }
 
-/* Copies the data of a message; false if it is not where the entry says. */
-bool acclib_arrival_copy(accl_device *device, struct peer *peer, const struct arrival *a,
-                         const struct wanted *to)
+/* A sender that no longer waits has changed the entry's kind: the array may have changed too. */
+static bool copy_array(accl_device *device, struct peer *peer, const struct arrival *a,
+                       const struct wanted *to)
+{
+    const struct peer_elements from = {.at = a->entry.offset & ~ARENA_AT,
+                                       .count = to->count,
+                                       .type = a->entry.source_type,
+                                       .to_type = to->type,
+                                       .via16 = to->wire_type == ACCL_FLOAT16};
+    return acclib_peer_memory_read(device, peer_rank(device, peer), &from, to->data) &&
+           atomic_load(&a->shared->kind) == ENTRY_TAKEN;
+}
+
+enum arrival_copied acclib_arrival_copy(accl_device *device, struct peer *peer,
+                                        const struct arrival *a, const struct wanted *to)
 {
     if (a->data != NULL) {
         acclib_convert(to->data, to->type, a->data, to->wire_type, to->count, false);
-        return true;
+        return ARRIVAL_COPIED;
     }
+    if (a->kind == ENTRY_DIRECT && (a->entry.offset & ARENA_AT) &&
+        types_convert(a->entry.source_type, to->type))
+        return copy_array(device, peer, a, to) ? ARRIVAL_COPIED : ARRIVAL_UNREAD;
 
-    return a->kind == ENTRY_POOL ? copy_chain(device, a->entry.first, to)
-                                 : copy_direct(peer, &a->entry, to);
+    bool copied = a->kind == ENTRY_POOL ? copy_chain(device, a->entry.first, to)
+                                        : copy_direct(peer, &a->entry, to);
+    return copied ? ARRIVAL_COPIED : ARRIVAL_DAMAGED;
+}
+
+bool acclib_arrival_leave(accl_device *device, struct peer *peer, const struct arrival *a)
+{
+    uint32_t taken = ENTRY_TAKEN;
+    wake_later(device, peer_rank(device, peer));
+    return atomic_compare_exchange_strong(&a->shared->kind, &taken, ENTRY_UNREAD);
 }
 
 void acclib_entry_read(struct ring_entry *to, const struct ring_entry *shared)
@@ -116,7 +140,7 @@ static const char *find_flaw(const accl_device *device, const struct peer *peer,
         return "no rx buffers";
     if (a->kind == ENTRY_DIRECT &&
         (!types_convert(entry->source_type, entry->wire_type) ||
-         (peer->arena != NULL &&
+         (peer->arena != NULL && !(entry->offset & ARENA_AT) &&
           (entry->offset > peer->arena_bytes ||
            entry->bytes / size >
                (peer->arena_bytes - entry->offset) / acclib_dtype_bytes(entry->source_type)))))
@@ -141,8 +165,8 @@ bool acclib_arrival_next(const accl_device *device, struct peer *peer, struct ar
     }
 
     a->kind = atomic_load_explicit(&shared->kind, memory_order_acquire);
-    if (a->kind == ENTRY_MOVING)
-        return false; /* its sender is moving it */
+    if (a->kind == ENTRY_MOVING || a->kind == ENTRY_UNREAD)
+        return false; /* its sender is moving it, or will copy it */
 
     a->shared = shared;
     acclib_entry_read(&a->entry, shared);
@@ -202,8 +226,10 @@ static bool follow_offer(const accl_device *device, struct peer *peer,
 {
     struct ring_entry *shared = unexpected->shared;
     uint32_t kind = atomic_load_explicit(&shared->kind, memory_order_acquire);
-    if (kind == ENTRY_DIRECT)
+    if (kind == ENTRY_DIRECT) {
+        unexpected->entry.offset = READ_ONCE(shared->offset); /* of a copy by now */
         return true;
+    }
     if (kind != ENTRY_POOL && kind != ENTRY_INLINE)
         return false;
 

@@ -42,9 +42,14 @@ bool acclib_arrival_claim(const struct peer *peer, const struct arrival *a);
 /* True if the memory of PEER is mapped; maps it if it can be. */
 bool acclib_arrival_reach(accl_device *device, struct peer *peer);
 
-/* Copies the data of a message; false if it is not where the entry says. */
-bool acclib_arrival_copy(accl_device *device, struct peer *peer, const struct arrival *a,
-                         const struct wanted *to);
+/* Copies the data of a message. UNREAD: they are an array that this rank cannot read, or no longer;
+ * DAMAGED: they are not where the entry says. */
+enum arrival_copied { ARRIVAL_COPIED, ARRIVAL_UNREAD, ARRIVAL_DAMAGED };
+enum arrival_copied acclib_arrival_copy(accl_device *device, struct peer *peer,
+                                        const struct arrival *a, const struct wanted *to);
+
+/* Leaves a message UNREAD whose sender is to offer a copy; false if that has given it up. */
+bool acclib_arrival_leave(accl_device *device, struct peer *peer, const struct arrival *a);
 
 /* Done with the next entry, which was taken: DONE, or LOST. Gives its room back. */
 void acclib_arrival_pass(accl_device *device, struct peer *peer, const struct arrival *a,

@@ -2,11 +2,10 @@
 #include "accl/transport/shm/direct.h"
 
 #include "accl/arithmetic/convert.h"
+#include "accl/transport/shm/hello.h"
 #include "accl/transport/shm/lane_use.h"
 #include "accl/transport/shm/peer_memory.h"
 #include "common/copy.h"
-
-#define PIECE_ELEMENTS UINT64_C(1024)
 
 uint8_t *acclib_direct_memory(const struct direct *d, uint32_t index, uint64_t offset,
                               uint64_t count, uint32_t type)
@@ -32,7 +31,7 @@ static uint64_t place_of_source(const struct direct *d)
     if (direct_has_array(d))
         return LANE_ARRAY;
     bool is_array = d->op->source_is_array && d->source == d->op->source;
-    return is_array ? LANE_AT | (uintptr_t)d->source : offset_of(d, d->source);
+    return is_array ? ARENA_AT | (uintptr_t)d->source : offset_of(d, d->source);
 }
 
 uint32_t acclib_direct_protect(struct direct *d, uint64_t own_offset)
@@ -82,20 +81,17 @@ static uint32_t read_array(const struct direct *d, uint32_t index, uint64_t at, 
 {
     const struct operation *op = d->op;
     uint32_t rank = op->comm->members[index].rank;
-    size_t size = acclib_dtype_bytes(type), result_size = acclib_dtype_bytes(op->result_type);
-    if (type == op->result_type && !op->via16)
-        return acclib_peer_memory_read(d->device, rank, at, op->count * size, to);
-
-    uint8_t piece[PIECE_ELEMENTS * 16];
-    for (uint64_t done = 0, n; done < op->count; done += n) {
-        n = op->count - done < PIECE_ELEMENTS ? op->count - done : PIECE_ELEMENTS;
-        uint32_t bits = acclib_peer_memory_read(d->device, rank, at + done * size, n * size, piece);
-        if (bits)
-            return bits;
-        acclib_convert(to + done * result_size, op->result_type, piece, type, n, op->via16);
-    }
-
-    return 0;
+    const struct peer_elements from = {
+        .at = at, .count = op->count, .type = type, .to_type = op->result_type, .via16 = op->via16};
+    if (acclib_peer_memory_read(d->device, rank, &from, to))
+        return 0;
+    if (acclib_peer_is_dead(peer_of(d->device, rank)))
+        return acclib_call_fail(d->device, ACCL_ERROR(PEER_LOST_ERROR),
+                                "rank %u (of communicator 0) died during the call", rank);
+    return acclib_call_fail(d->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                            "cannot read the memory of rank %u (of communicator 0); "
+                            "ACCL_PROCESS_MEMORY=never on all ranks does without",
+                            rank);
 }
 
 /* Copies part PART of what member INDEX posted as SEEN to TO. */
@@ -107,8 +103,8 @@ static uint32_t read_source(const struct direct *d, uint32_t index, const struct
     uint64_t skip = part * op->count * acclib_dtype_bytes(type);
     const uint8_t *from = d->source + skip;
     bool is_mine = index == op->comm->me;
-    if (!is_mine && (seen->source & LANE_AT))
-        return read_array(d, index, (seen->source & ~LANE_AT) + skip, type, to);
+    if (!is_mine && (seen->source & ARENA_AT))
+        return read_array(d, index, (seen->source & ~ARENA_AT) + skip, type, to);
     if (!is_mine)
         from = acclib_direct_memory(d, index, seen->source + skip, op->count, type);
     if (from == NULL)

@@ -6,8 +6,12 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "accl/arithmetic/convert.h"
+#include "accl/arithmetic/dtype.h"
 #include "accl/transport/shm/hello.h"
 #include "common/clock.h"
+
+#define PIECE_BYTES 16384
 
 void acclib_peer_memory_offer(accl_device *device)
 {
@@ -51,35 +55,53 @@ void acclib_peer_memory_try(accl_device *device, struct peer *peer, pid_t pid)
     atomic_fetch_or(&device->header->reads[rank / 64], UINT64_C(1) << rank % 64);
 }
 
+bool acclib_peer_memory_is_read_by(const accl_device *device, uint32_t rank)
+{
+    const struct arena_header *arena = peer_of(device, rank)->arena;
+    uint32_t me = device->rank;
+    return arena != NULL && (atomic_load(&arena->reads[me / 64]) >> me % 64 & 1);
+}
+
 bool acclib_peer_memory_is_read(const accl_device *device, const struct communicator *comm)
 {
-    for (uint32_t i = 0; i < comm->n; i++) {
-        const struct arena_header *arena = peer_of(device, comm->members[i].rank)->arena;
-        uint32_t me = device->rank;
-        if (i != comm->me &&
-            (arena == NULL || !(atomic_load(&arena->reads[me / 64]) >> me % 64 & 1)))
+    for (uint32_t i = 0; i < comm->n; i++)
+        if (i != comm->me && !acclib_peer_memory_is_read_by(device, comm->members[i].rank))
             return false;
+
+    return true;
+}
+
+/* By way of a piece, if they are not copied as they are. */
+static bool read_elements(pid_t pid, const struct peer_elements *from, uint8_t *to)
+{
+    size_t size = acclib_dtype_bytes(from->type), to_size = acclib_dtype_bytes(from->to_type);
+    if (from->type == from->to_type && !from->via16)
+        return read_memory(pid, from->at, from->count * size, to);
+
+    uint8_t piece[PIECE_BYTES];
+    for (uint64_t done = 0, n; done < from->count; done += n) {
+        n = from->count - done < PIECE_BYTES / size ? from->count - done : PIECE_BYTES / size;
+        if (!read_memory(pid, from->at + done * size, n * size, piece))
+            return false;
+        acclib_convert(to + done * to_size, from->to_type, piece, from->type, n, from->via16);
     }
 
     return true;
 }
 
-/* The process is looked at afterwards, as its number may be that of another one by now. */
-uint32_t acclib_peer_memory_read(accl_device *device, uint32_t rank, uint64_t at, uint64_t bytes,
-                                 void *to)
+/* The process is looked at afterwards, as its number may be that of another one by now. Some
+ * memory, as that of a device, cannot be read while the rest can. */
+bool acclib_peer_memory_read(accl_device *device, uint32_t rank, const struct peer_elements *from,
+                             uint8_t *to)
 {
     struct peer *peer = peer_of(device, rank);
     errno = ESRCH;
-    bool done = peer->readable > 0 && read_memory(peer->readable, at, bytes, to);
-    int error = errno;
-    if (acclib_peer_is_dead(peer))
-        return acclib_call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
-                                "rank %u (of communicator 0) died during the call", rank);
-    if (!done)
-        return acclib_call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR),
-                                "cannot read the memory of rank %u (of communicator 0): %s; "
-                                "ACCL_PROCESS_MEMORY=never on all ranks does without",
-                                rank, strerror(error));
+    bool done = peer->readable > 0 && read_elements(peer->readable, from, to);
+    bool never = !done && errno != EFAULT;
+    if (never) {
+        peer->readable = 0;
+        atomic_fetch_and(&device->header->reads[rank / 64], ~(UINT64_C(1) << rank % 64));
+    }
 
-    return 0;
+    return done && !acclib_peer_is_dead(peer);
 }

@@ -18,12 +18,20 @@ void acclib_peer_memory_offer(accl_device *device);
 /* Tries to read that of PEER, which is process PID and whose file is mapped. */
 void acclib_peer_memory_try(accl_device *device, struct peer *peer, pid_t pid);
 
-/* True if all other members of COMM can read the memory of this process. */
+/* True if global rank RANK, or all other members of COMM, can read the memory of this process. */
+bool acclib_peer_memory_is_read_by(const accl_device *device, uint32_t rank);
 bool acclib_peer_memory_is_read(const accl_device *device, const struct communicator *comm);
 
-/* Copies BYTES at address AT in the process of global rank RANK to TO. Error bits; does not wait.
- */
-uint32_t acclib_peer_memory_read(accl_device *device, uint32_t rank, uint64_t at, uint64_t bytes,
-                                 void *to);
+/* Elements in the memory of another process, and what they become. */
+struct peer_elements {
+    uint64_t at, count;
+    uint32_t type, to_type;
+    bool via16; /* rounded to float16 on the way */
+};
+
+/* Copies them from the process of global rank RANK to TO. Does not wait. False if that process has
+ * died, or the system does not permit it: of what this rank may read no more, others learn. */
+bool acclib_peer_memory_read(accl_device *device, uint32_t rank, const struct peer_elements *from,
+                             uint8_t *to);
 
 #endif

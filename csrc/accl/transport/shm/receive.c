@@ -13,8 +13,9 @@
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
 
-static uint32_t take(accl_device *device, struct peer *peer, const struct arrival *a,
-                     const struct wanted *to)
+/* Error bits in *BITS; false if it is left for its sender to offer it otherwise. */
+static bool take(accl_device *device, struct peer *peer, const struct arrival *a,
+                 const struct wanted *to, uint32_t *bits)
 {
     const struct ring_entry *entry = &a->entry;
     uint64_t wanted = to->count * acclib_dtype_bytes(to->wire_type);
@@ -23,15 +24,26 @@ static uint32_t take(accl_device *device, struct peer *peer, const struct arriva
                                       .bytes = entry->bytes,
                                       .tag = entry->tag,
                                       .sequence = entry->sequence};
-        return acclib_transport_mismatch(device, &shape, to->wire_type, to->count);
+        *bits = acclib_transport_mismatch(device, &shape, to->wire_type, to->count);
+        return true;
     }
 
-    if (!acclib_arrival_copy(device, peer, a, to))
-        return acclib_call_fail(
-            device, ACCL_ERROR(DEQUEUE_BUFFER_SPARE_BUFFER_INDEX_ERROR),
-            "a message refers to rx buffers or memory that do not belong to it");
+    *bits = 0;
+    enum arrival_copied copied = acclib_arrival_copy(device, peer, a, to);
+    if (copied == ARRIVAL_UNREAD) {
+        if (acclib_arrival_leave(device, peer, a))
+            return false;
+        *bits = acclib_call_fail(device, ACCL_ERROR(PEER_GAVE_UP_ERROR),
+                                 "rank %u (of communicator 0) gave up its message while this rank "
+                                 "was copying it",
+                                 peer_rank(device, peer));
+    } else if (copied == ARRIVAL_DAMAGED) {
+        *bits =
+            acclib_call_fail(device, ACCL_ERROR(DEQUEUE_BUFFER_SPARE_BUFFER_INDEX_ERROR),
+                             "a message refers to rx buffers or memory that do not belong to it");
+    }
 
-    return 0;
+    return true;
 }
 
 static bool tags_match(const struct ring_entry *entry, uint32_t tag)
@@ -78,7 +90,7 @@ static bool deliver_put(accl_device *device, struct peer *peer, const struct arr
                         .type = entry->wire_type,
                         .wire_type = entry->wire_type,
                         .count = entry->bytes / acclib_dtype_bytes(entry->wire_type)};
-    if (acclib_arrival_copy(device, peer, a, &to)) {
+    if (acclib_arrival_copy(device, peer, a, &to) == ARRIVAL_COPIED) {
         acclib_stream_give(&device->streams, chunk);
     } else {
         free(chunk);
@@ -176,10 +188,10 @@ static int receive_unexpected(accl_device *device, struct communicator *comm, st
             continue;
         }
         if (!is_for(device, &a.entry, to->tag) ||
-            (a.kind == ENTRY_DIRECT && !acclib_arrival_claim(peer, &a)))
+            (a.kind == ENTRY_DIRECT && !acclib_arrival_claim(peer, &a)) ||
+            !take(device, peer, &a, to, bits))
             return 0;
 
-        *bits = take(device, peer, &a, to);
         member->inbound += a.entry.numbers;
         acclib_arrival_drop(device, peer, &a);
         acclib_unexpected_remove(peer, unexpected);
@@ -210,9 +222,9 @@ static int receive_once(accl_device *device, struct communicator *comm, struct p
                 return 0;
             continue;
         }
-        if (a.kind == ENTRY_DIRECT && !acclib_arrival_claim(peer, &a))
+        if ((a.kind == ENTRY_DIRECT && !acclib_arrival_claim(peer, &a)) ||
+            !take(device, peer, &a, to, bits))
             return 0;
-        *bits = take(device, peer, &a, to);
         member->inbound += a.entry.numbers;
         acclib_arrival_pass(device, peer, &a, ENTRY_DONE);
         return 1;

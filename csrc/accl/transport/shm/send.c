@@ -7,10 +7,12 @@
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/shm/attach.h"
 #include "accl/transport/shm/peer.h"
+#include "accl/transport/shm/peer_memory.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
 #include "accl/transport/wake.h"
 #include "common/clock.h"
+#include "common/copy.h"
 
 #define DIRECT_WAIT_NS INT64_C(30000)
 
@@ -19,7 +21,7 @@ struct sending {
     struct peer *peer;
     uint32_t to;
     const uint8_t *data;
-    uint64_t offset; /* of data in the sender's file */
+    uint64_t offset; /* of data in the sender's file, or ARENA_AT */
     uint32_t source_type, wire_type;
     uint64_t count, segment;
     uint32_t tag, stream, sequence, numbers;
@@ -76,6 +78,7 @@ struct offer {
     int64_t began;
     int64_t wait_ends;    /* for a receiver that is copying; 0 before that */
     uint32_t interrupted; /* error bits, while the receiver was copying */
+    uint64_t copy;        /* of an array, in the heap; 0 if there is none */
 };
 
 static struct offer *offer_of(struct list_node *node)
@@ -228,11 +231,29 @@ static bool move_to_pool(accl_device *device, struct offer *o)
     return true;
 }
 
+/* Offers a copy of an array that the receiver cannot read. */
+static uint32_t offer_copy(accl_device *device, struct offer *o)
+{
+    const struct sending *s = o->sending;
+    uint64_t bytes = s->count * acclib_dtype_bytes(s->source_type);
+    if (!o->copy && !(o->copy = acclib_heap_get(device->heap, bytes)))
+        return acclib_call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                                "out of memory (%llu bytes for an array without device memory)",
+                                (unsigned long long)bytes);
+
+    copy_memory(device->heap->base + o->copy, s->data, bytes);
+    o->entry->offset = o->copy;
+    atomic_store_explicit(&o->entry->kind, ENTRY_DIRECT, memory_order_release);
+    wake_later(device, peer_rank(device, s->peer));
+    return 0;
+}
+
 /* Withdraws it when the wait has ended with *BITS; false if the receiver is still copying it. */
 static bool withdraw(accl_device *device, struct offer *o, uint32_t *bits)
 {
     uint32_t kind = ENTRY_DIRECT;
-    if (atomic_compare_exchange_strong(&o->entry->kind, &kind, ENTRY_MOVING)) {
+    bool waits = atomic_compare_exchange_strong(&o->entry->kind, &kind, ENTRY_MOVING);
+    if (waits || kind == ENTRY_UNREAD) {
         o->entry->bytes = 0;
         o->entry->stream = STREAM_TAKEN_BACK;
         atomic_store_explicit(&o->entry->kind, ENTRY_INLINE, memory_order_release);
@@ -249,8 +270,10 @@ static bool withdraw(accl_device *device, struct offer *o, uint32_t *bits)
     if (!o->wait_ends)
         o->wait_ends = clock_now() + COPY_ENDS_NS;
     if (clock_now() >= o->wait_ends) {
-        device->lingers = true;
-        return true;
+        /* It does not report success then if it reads an array. */
+        device->lingers = atomic_compare_exchange_strong(&o->entry->kind, &kind, ENTRY_MOVING);
+        if (device->lingers)
+            return true;
     }
 
     /* The signal was taken. */
@@ -287,7 +310,7 @@ static uint32_t wait_until_taken(accl_device *device, struct offer *o)
             noted = true;
             acclib_note_wait(device, ACCL_SEND, rank, s->tag, s->sequence, s->comm->key);
         }
-        bits = acclib_wait_pause(&w);
+        bits = kind == ENTRY_UNREAD ? offer_copy(device, o) : acclib_wait_pause(&w);
         if (bits && withdraw(device, o, &bits))
             break;
     }
@@ -322,6 +345,10 @@ static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t seg
     list_remove(&s->peer->offers, &offer.in_peer);
     if (bits)
         keep_given_up(s->peer, &offer);
+    if (offer.copy && device->lingers)
+        acclib_heap_hold(device->heap, offer.copy);
+    if (offer.copy)
+        acclib_heap_put(device->heap, offer.copy);
     if (bits == ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR) && !device->text[0])
         send_timed_out(device, s,
                        offer.fits ? "no rx buffer became free"
@@ -389,6 +416,25 @@ static uint32_t send_segment(accl_device *device, struct sending *s, bool pooled
     return 0;
 }
 
+static uint64_t offset_of(const accl_device *device, const struct outgoing *message)
+{
+    if (message->is_array)
+        return ARENA_AT | (uintptr_t)message->data;
+    return message->data != NULL ? heap_offset(device->heap, message->data) : 0;
+}
+
+/* Into a ring or rx buffers this rank copies itself. */
+bool acclib_shm_sends_array(const accl_device *device, const struct operation *op)
+{
+    uint32_t rank = op->comm->members[op->call->root_src_dst].rank;
+    uint64_t bytes = op->count * acclib_dtype_bytes(op->wire);
+    bool put = (op->call->stream_flags & ACCL_RES_STREAM) != 0;
+    return !put &&
+           (rank == device->rank || bytes <= RING_INLINE ||
+            (bytes <= device->segment_size && bytes <= peer_of(device, rank)->pool.slot_bytes) ||
+            acclib_peer_memory_is_read_by(device, rank));
+}
+
 uint32_t acclib_shm_send(accl_device *device, struct communicator *comm, uint32_t to,
                          const struct outgoing *message)
 {
@@ -397,8 +443,7 @@ uint32_t acclib_shm_send(accl_device *device, struct communicator *comm, uint32_
                         .peer = peer_of(device, member->rank),
                         .to = to,
                         .data = message->data,
-                        .offset =
-                            message->data != NULL ? heap_offset(device->heap, message->data) : 0,
+                        .offset = offset_of(device, message),
                         .source_type = message->source_type,
                         .wire_type = message->wire_type,
                         .count = message->count,

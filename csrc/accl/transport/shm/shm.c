@@ -270,6 +270,13 @@ static void shm_describe(accl_device *device, uint32_t rank, struct text *out)
         text_add(out, "rank %u is not attached yet\n", rank);
 }
 
+static bool takes_arrays(const accl_device *device, const struct operation *op)
+{
+    if (operation_is_collective(op->facts))
+        return acclib_shm_takes_arrays(device, op);
+    return op->call->operation == ACCL_RECV || acclib_shm_sends_array(device, op);
+}
+
 const struct transport acclib_shm = {
     .where = "in shared memory",
     .open = shm_open_device,
@@ -281,7 +288,7 @@ const struct transport acclib_shm = {
     .send = acclib_shm_send,
     .receive = acclib_shm_receive,
     .makes = acclib_shm_makes,
-    .takes_arrays = acclib_shm_takes_arrays,
+    .takes_arrays = takes_arrays,
     .collective = acclib_shm_collective,
     .give_up = acclib_shm_give_up,
     .progress = acclib_shm_progress,
