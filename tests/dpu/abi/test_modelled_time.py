@@ -19,6 +19,9 @@ CASE = "launches_and_transfers"
 NOTE = "libdpu: the DPUs of this program were simulated, and its timers measured the simulator."
 CLOCK = 350e6
 LAUNCH = 170e-6
+TO, FROM, SERIAL = 57e-6, 100e-6, 35e-6
+WRAM = 15e6
+NO_COSTS = "softToMicroseconds=0,softFromMicroseconds=0,softSerialMicroseconds=0"
 COLUMNS = ["pid", "event", "number", "ranks", "dpus", "bytes", "seconds", "cycles", "instructions"]
 COLUMNS += ["joules", "runtime", "status", "ended"]
 
@@ -110,13 +113,28 @@ def test_the_cost_of_a_launch_has_a_key(cost: int, cases_program: Path, tmp_path
 
 def test_bandwidths_have_keys(cases_program: Path, tmp_path: Path) -> None:
     keys = "softSerialToMBs=100,softSerialFromMBs=50,softParallelToMBs=6400,softParallelFromMBs=40"
+    keys = f"{NO_COSTS},softWramMBs=20,{keys}"
     shown = run_case(cases_program, CASE, tmp_path, DPU_SOFT_REPORT="-", UPMEM_PROFILE=keys)
     seconds = {row["event"]: row["seconds"] for row in read_report(shown)}
     assert seconds["serial_to"] == pytest.approx(512 / 100e6, abs=2e-9)
-    assert seconds["serial_from"] == pytest.approx(4 / 50e6, abs=2e-9)
+    assert seconds["serial_from"] == pytest.approx(4 / 20e6, abs=2e-9)
     # A rank of 64, and one DPU of another; 63 DPUs at 63 times the bandwidth of one.
     assert seconds["parallel_from"] == pytest.approx(64 * 1024 / 40e6 + 1024 / 50e6, abs=2e-9)
     assert seconds["parallel_to"] == pytest.approx(2 * 1024 / 100e6, abs=2e-9)
+
+
+def test_costs_of_calls_have_keys(cases_program: Path, tmp_path: Path) -> None:
+    def seconds(keys: str) -> dict[str, float]:
+        shown = run_case(cases_program, CASE, tmp_path, DPU_SOFT_REPORT="-", UPMEM_PROFILE=keys)
+        return {row["event"]: row["seconds"] for row in read_report(shown)}
+
+    free = seconds(NO_COSTS)
+    keys = "softToMicroseconds=1000,softFromMicroseconds=2000,softSerialMicroseconds=3000"
+    costs = {event: time - free[event] for event, time in seconds(keys).items()}
+    assert costs["broadcast"] == costs["parallel_to"] == pytest.approx(1e-3)
+    assert costs["parallel_from"] == pytest.approx(2e-3)  # once, though it is of two ranks
+    assert costs["serial_to"] == costs["serial_from"] == pytest.approx(3e-3)
+    assert costs["launch"] == 0
 
 
 def test_launches_name_the_run_time_of_their_program(report: list[dict[str, Any]]) -> None:
@@ -129,15 +147,16 @@ def test_launches_name_the_run_time_of_their_program(report: list[dict[str, Any]
 def test_transfers_take_published_bandwidths(report: list[dict[str, Any]]) -> None:
     by_event = {row["event"]: row["seconds"] for row in report}
     expected = {
-        "serial_to": 512 / 0.33e9,
-        "serial_from": 4 / 0.12e9,
+        "serial_to": SERIAL + 512 / 0.33e9,
+        "serial_from": SERIAL + 4 / WRAM,
         # A rank of 64, and one DPU of another.
-        "parallel_from": 64 * 1024 / 4.74e9 + 1024 / 0.12e9,
+        "parallel_from": FROM + 64 * 1024 / 4.74e9 + 1024 / 0.12e9,
     }
     for event, seconds in expected.items():
         assert by_event[event] == pytest.approx(seconds, abs=2e-9), event
     # 63 of a rank are a little slower than 64.
-    assert 1024 * 63 / 6.68e9 < by_event["parallel_to"] - 1024 / 0.33e9 < 1024 * 63 / 6.5e9
+    rank = by_event["parallel_to"] - TO - 1024 / 0.33e9
+    assert 1024 * 63 / 6.68e9 < rank < 1024 * 63 / 6.5e9
 
 
 def test_totals_are_at_the_end(report: list[dict[str, Any]]) -> None:

@@ -283,6 +283,10 @@ dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration
         .parallel_to = 6680,
         .parallel_from = 4740,
         .broadcast = 16880,
+        .wram = 15,
+        .call_to = 57,
+        .call_from = 100,
+        .call_serial = 35,
     };
     dpu_machine_default_options(&configuration->machine);
     if (dpulib_refused_setting() != NULL)

@@ -33,7 +33,9 @@ struct dpulib_configuration {
     bool energy_given;               /* by a profile */
     /* MB/s: to and from one DPU, and of all 64 DPUs of a rank together. */
     uint32_t serial_to, serial_from, parallel_to, parallel_from, broadcast;
-    struct dpu_machine_options machine; /* but its architecture and accounting */
+    uint32_t wram;                            /* MB/s of WRAM and IRAM, of all DPUs together */
+    uint32_t call_to, call_from, call_serial; /* microseconds of a call besides its bytes */
+    struct dpu_machine_options machine;       /* but its architecture and accounting */
 };
 
 /*

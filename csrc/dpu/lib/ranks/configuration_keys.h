@@ -47,7 +47,15 @@
     X("softParallelFromMBs", uint32_t, parallel_from, 1, 1000000000, "4740", \
       "the same from the 64 DPUs of a rank") \
     X("softBroadcastMBs", uint32_t, broadcast, 1, 1000000000, "16880", \
-      "the same for a broadcast to the 64 DPUs of a rank")
+      "the same for a broadcast to the 64 DPUs of a rank") \
+    X("softWramMBs", uint32_t, wram, 1, 1000000000, "15", \
+      "the same for WRAM and IRAM of all DPUs of a call together") \
+    X("softToMicroseconds", uint32_t, call_to, 0, 1000000000, "57", \
+      "what a call that copies to several DPUs costs besides its bytes, in modelled times") \
+    X("softFromMicroseconds", uint32_t, call_from, 0, 1000000000, "100", \
+      "the same from several DPUs") \
+    X("softSerialMicroseconds", uint32_t, call_serial, 0, 1000000000, "35", \
+      "the same to or from one DPU")
 
 /* Bits of machine.switches: true or false. X(key, bit, meaning) */
 #define DPULIB_SOFT_SWITCHES(X) \

@@ -16,7 +16,11 @@
  * a DPU and 0.12 from it; parallel ones to and from the 64 DPUs of a rank 6.68 and 4.74,
  * broadcasts 16.88. With fewer DPUs of a rank the bandwidth is interpolated: from that of a serial
  * transfer for one DPU, with the same factor for each doubling. These figures are of one rank;
- * several come one after the other here. What a call costs besides is not modelled.
+ * several come one after the other here. WRAM and IRAM have no such bandwidth: words of all DPUs
+ * come one after the other. That, and what a call costs besides, is from the 190 times in
+ * VIA-Research/uPIMulator (benchmarks/dpu/prim_times.py): 54 to 64 us for each of TRNS's calls,
+ * whatever its DPUs; results of BS, HST, MLP, RED, TS and SCAN, 50 to 140 us and 8.8 to 16.6 us
+ * more a DPU for 128 to 256 bytes of WRAM; arguments of TS, 37 to 41 us a serial copy.
  *
  * Launches have the energy of their instructions (configuration.c says where it is from); none of
  * transfers is published.
@@ -126,6 +130,17 @@ static double bandwidth(const struct dpulib_configuration *configuration, enum d
     return result * (1 + (factor - 1) * (dpus - low) / low);
 }
 
+/* Seconds of a call besides its bytes. */
+static double call_cost(const struct dpulib_configuration *configuration, enum dpulib_move move)
+{
+    uint32_t microseconds = configuration->call_to;
+    if (move == DPULIB_SERIAL_TO || move == DPULIB_SERIAL_FROM)
+        microseconds = configuration->call_serial;
+    if (move == DPULIB_PARALLEL_FROM)
+        microseconds = configuration->call_from;
+    return 1e-6 * microseconds;
+}
+
 static void measure_move(const struct dpulib_operation *operation, struct figures *figures)
 {
     const struct dpulib_spec *spec = &operation->spec;
@@ -140,7 +155,12 @@ static void measure_move(const struct dpulib_operation *operation, struct figure
         figures->dpus += dpus;
         figures->ranks++;
         figures->bytes += bytes;
-        figures->seconds += (double)bytes / bandwidth(&job->rank->configuration, spec->move, dpus);
+        const struct dpulib_configuration *configuration = &job->rank->configuration;
+        double rate = spec->by_commands ? 1e6 * configuration->wram
+                                        : bandwidth(configuration, spec->move, dpus);
+        figures->seconds += (double)bytes / rate;
+        if (figures->ranks == 1)
+            figures->seconds += call_cost(configuration, spec->move);
     }
 }
 

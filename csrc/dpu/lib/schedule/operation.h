@@ -74,6 +74,7 @@ struct dpulib_spec {
     /* Bytes that are moved for each DPU: what is worth it is spread over the host's cores. */
     size_t bytes;
     enum dpulib_move move;
+    bool by_commands; /* it moves words of WRAM or IRAM, one after the other */
     /* The DPUs that take part: those that have an entry; NULL: all. */
     const struct dpulib_table *moved;
     const struct dpulib_launch_figures *figures; /* of a launch */

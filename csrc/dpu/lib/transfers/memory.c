@@ -75,6 +75,7 @@ static dpu_error_t on_rank(struct dpu_rank_t *rank, struct copy copy)
                                     .argument = &copy,
                                     .resolve = resolve_copy,
                                     .bytes = copy.place.size,
+                                    .by_commands = copy.place.memory != DPU_PLACE_MRAM,
                                     .move = copy.matrix == NULL ? DPULIB_BROADCAST : move});
 }
 
@@ -85,6 +86,7 @@ static dpu_error_t on_dpu(struct dpu_t *dpu, struct copy copy)
                                    .argument = &copy,
                                    .resolve = resolve_copy,
                                    .bytes = copy.place.size,
+                                   .by_commands = copy.place.memory != DPU_PLACE_MRAM,
                                    .move = copy.to_dpu ? DPULIB_SERIAL_TO : DPULIB_SERIAL_FROM});
 }
 

@@ -92,6 +92,7 @@ static void describe(const struct dpu_set_t *set, struct dpulib_spec *spec)
     spec->kind = job_kind(t, broadcast, spec->parallel);
     spec->bytes = t->place.size;
     spec->move = move_of(t, set->kind);
+    spec->by_commands = t->place.memory != DPU_PLACE_MRAM;
     spec->moved = t->table;
 }
 
