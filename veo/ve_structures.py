@@ -13,13 +13,14 @@ package, which would take longer than most compilations.
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-__all__ = ["copy_structures"]
+__all__ = ["copy_structures", "find_inputs"]
 
 # -P: a ziglang in the current folder is not the wheel's.
 _CLANG = [sys.executable, "-P", "-m", "ziglang", "clang"]
@@ -32,6 +33,8 @@ _WITH_VALUE = re.compile(
 _OTHERWISE = re.compile(r"-E|-MM?|-fsyntax-only|-emit-llvm|-save-temps.*|-###|-flto.*")
 _SOURCE = re.compile(r".*\.(c|cc|cpp|cxx|C|c\+\+|i|ii)")
 _DEFINITION = re.compile(r"define .*? byval\(.*\{$")
+# The back end's words where it cannot save a vector register, or choose between two vectors.
+_NO_SLOT = re.compile(r"Can't (store|load) this register (to|from) stack slot|: v\d+f\d+ = select ")
 _MEMCPY = "declare void @llvm.memcpy.p0.p0.i64("
 
 
@@ -114,14 +117,12 @@ def _within(text: str, at: int) -> str:
     return ""
 
 
-def _find_sources(words: list[str]) -> list[int]:
-    """Return where sources of C and C++ are among the arguments."""
+def find_inputs(words: Sequence[str]) -> list[int]:
+    """Return where inputs are among a compiler's arguments: sources, objects, libraries."""
     return [
         i
         for i, word in enumerate(words)
-        if not word.startswith("-")
-        and _SOURCE.fullmatch(word)
-        and (i == 0 or not _WITH_VALUE.fullmatch(words[i - 1]))
+        if not word.startswith("-") and (i == 0 or not _WITH_VALUE.fullmatch(words[i - 1]))
     ]
 
 
@@ -152,14 +153,32 @@ def _compile(words: list[str], source: int) -> int:
         code = subprocess.call([*_CLANG, *first, "-S", "-emit-llvm", "-o", str(module)])
         if code != 0:
             return code
-        module.write_text(copy_structures(module.read_text()))
-        steps = ["-Xclang", "-disable-llvm-passes", "-x", "ir", str(module), "-o", out]
-        return subprocess.call([*_CLANG, *second, *steps])
+        text = copy_structures(module.read_text())
+        steps = ["-Xclang", "-disable-llvm-passes", "-fno-crash-diagnostics"]
+        steps += ["-x", "ir", str(module), "-o", out]
+        for version, options in _versions(text):
+            module.write_text(version)
+            command = [*_CLANG, *second, *steps, *options]
+            done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+            if _NO_SLOT.search(done.stderr) is None:
+                break
+        sys.stderr.write(done.stderr)
+        return done.returncode
+
+
+def _versions(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield a module as it is, then with more and more of its vectors in memory, and options."""
+    yield text, []
+    save_vectors = runpy.run_path(str(Path(__file__).with_name("ve_vectors.py")))["save_vectors"]
+    # Readers of a vector are not moved behind a call.
+    options = ["-mllvm", "-disable-machine-sink"]
+    yield save_vectors(text), options
+    yield save_vectors(text, all_of_them=True), options
 
 
 def main(words: list[str]) -> int:
     """Run clang; return its exit code."""
-    sources = _find_sources(words)
+    sources = [i for i in find_inputs(words) if _SOURCE.fullmatch(words[i])]
     one_output = len(sources) > 1 and any(word.startswith("-o") for word in words)
     if (
         one_output

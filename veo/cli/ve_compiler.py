@@ -8,6 +8,7 @@ What NEC's linker would make is an archive of the objects, which the worker link
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -17,16 +18,13 @@ from offchip.outputs import make_executable
 from veo.compilers import TARGET_VARIABLE, Toolchain, VeoBuildError, run_compiler
 from veo.ve_clang import find_libraries, is_available, write_library
 from veo.ve_libcxx import libcxx_objects
+from veo.ve_structures import find_inputs
 
 __all__ = ["main", "takes_ve"]
 
 _ARGUMENT = "--target=ve"
 _NO_LINK = frozenset({"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"})
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C", ".c++", ".s", ".S", ".i", ".ii")
-_OBJECTS = (".o", ".a", ".so", ".vso")
-_WITH_ARGUMENT = frozenset(
-    ["-o", "-I", "-L", "-D", "-U", "-l", "-x", "-include", "-isystem", "-MF", "-MT", "-MQ"]
-)
 
 
 def takes_ve(words: Sequence[str]) -> bool:
@@ -73,17 +71,11 @@ def main(language: str, name: str, words: Sequence[str]) -> int:
 
 
 def _files(words: Sequence[str]) -> list[str]:
-    """List the words that name inputs."""
-    before = ["", *words]
-    return [
-        word
-        for last, word in zip(before, words, strict=False)
-        if last not in _WITH_ARGUMENT and word.endswith((*_SOURCES, *_OBJECTS))
-        and not word.startswith("-")
-    ]  # fmt: skip
+    return [words[i] for i in find_inputs(words)]
 
 
 def _link(command: Sequence[str], words: list[str], language: str) -> None:
+    words = re.sub(r"\0(-[lL])\0", r"\0\1", "\0".join(["", *words])).split("\0")[1:]
     files = _files(words)
     out = "a.out"
     flags = []
@@ -98,7 +90,7 @@ def _link(command: Sequence[str], words: list[str], language: str) -> None:
     with tempfile.TemporaryDirectory(prefix="ncc-") as folder:
         inputs = []
         for number, file in enumerate(files):
-            if file.endswith(_OBJECTS):
+            if not file.endswith(_SOURCES):
                 inputs.append(file)
                 continue
             made = str(Path(folder) / f"{number}-{Path(file).stem}.o")

@@ -358,3 +358,20 @@ def test_preprocessed_files_are_compiled(shell: Shell) -> None:
     need("gcc")
     done = shell("ncc -E root.c -o root.i; ncc -c root.i -o root.o; nnm root.o", CC="gcc")
     assert " T root\n" in done.stdout, done.stderr
+
+
+# --- links of Vector Engine code ----------------------------------------------------------------
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="needs the ziglang wheel")
+def test_inputs_of_a_ve_link_may_have_any_name(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text("int two(void);\nint main(void) { return two(); }\n")
+    (tmp_path / "two.c").write_text("int two(void) { return 2; }\n")
+    done = shell(
+        "export VEBUILD_TARGET=ve; ncc -c two.c -o two.obj; ncc main.c two.obj -L . -o a.ve;"
+        "veorun a.ve || echo $?; ncc main.c notes.txt || echo main >notes.txt; ncc main.c notes.txt"
+    )
+    assert done.stdout == "2\n", done.stderr
+    missing, other = done.stderr.splitlines()
+    assert missing.startswith("ncc: error: ") and "notes.txt" in missing
+    assert other == "ncc: error: notes.txt is no object or archive for the Vector Engine"
