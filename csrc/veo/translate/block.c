@@ -2,34 +2,55 @@
 /* block.c: which instructions are done together, and which block follows another. */
 #include "veo/translate/block.h"
 
+/* Properties of operands in element_wise.inc, beside which there are. */
+enum {
+    ALWAYS = 8,   /* y is Y */
+    NEVER = 16,   /* it is a vector */
+    EITHER = 32,  /* z may be Y too */
+    PAIRED = 64,  /* halves have masks of their own */
+    MERGES = 128, /* the mask chooses an operand */
+};
+
 struct ve_element ve_element_of(const struct ve_instruction *i)
 {
     static const struct ve_element elements[VE_OPERATION_COUNT + 1] = {
-#define ELEMENT(operation, kind, operands, value) \
-    [VE_OP_##operation] = {VE_ELEMENT_##kind, operands, 0, 0},
+#define ELEMENT(operation, what, forms, value) \
+    [VE_OP_##operation] = {.kind = VE_ELEMENT_##what, .operands = forms},
+#define MASK(operation, what, value) \
+    [VE_OP_##operation] = {.kind = VE_ELEMENT_MASK, .operands = 2, .numbers = VE_ELEMENT_##what},
+#define ACCESS(operation, what, size) \
+    [VE_OP_##operation] = {.kind = VE_ELEMENT_##what, .bytes = size},
 #include "veo/translate/element_wise.inc"
 #undef ELEMENT
-        [VE_OP_VLD] = {VE_ELEMENT_LOAD, 0, 0, 8},     [VE_OP_VLDU] = {VE_ELEMENT_LOAD, 0, 0, 4},
-        [VE_OP_VLDL_SX] = {VE_ELEMENT_LOAD, 0, 0, 4}, [VE_OP_VLDL_ZX] = {VE_ELEMENT_LOAD, 0, 0, 4},
-        [VE_OP_VST] = {VE_ELEMENT_STORE, 0, 0, 8},    [VE_OP_VSTU] = {VE_ELEMENT_STORE, 0, 0, 4},
-        [VE_OP_VSTL] = {VE_ELEMENT_STORE, 0, 0, 4},
-    };
+#undef MASK
+        ACCESS(VLD, LOAD, 8) ACCESS(VLDU, LOAD, 4) ACCESS(VLDL_SX, LOAD, 4) ACCESS(VLDL_ZX, LOAD, 4)
+            ACCESS(VST, STORE, 8) ACCESS(VSTU, STORE, 4) ACCESS(VSTL, STORE, 4)};
+#undef ACCESS
     struct ve_element element = elements[i->operation];
     const struct ve_element none = {0};
     if (element.kind == VE_ELEMENT_NONE)
         return none;
 
-    if (element.operands == 1)
-        element.scalars = 1;
-    else if (element.operands != 0)
-        element.scalars = (i->cs != 0 ? 1u : 0u) | (element.operands == 7 && i->cs2 != 0 ? 2u : 0u);
+    uint32_t forms = element.operands;
+    element.operands &= 7;
+    if ((forms & (ALWAYS | NEVER)) != 0)
+        element.scalars = (forms & ALWAYS) != 0 ? 1 : 0;
+    else if (element.kind != VE_ELEMENT_MASK && element.operands != 0)
+        element.scalars = (i->cs != 0 ? 1u : 0u) | ((forms & EITHER) != 0 && i->cs2 != 0 ? 2u : 0u);
+    if (element.kind == VE_ELEMENT_DOUBLE || element.kind == VE_ELEMENT_SINGLE)
+        element.numbers = element.kind;
+    /* Loads have other fields where the mask is. */
+    element.is_masked = element.kind != VE_ELEMENT_LOAD && i->mask != 0;
+    element.keeps = element.is_masked && element.operands != 0 && (forms & MERGES) == 0 &&
+                    element.kind != VE_ELEMENT_MASK;
+
     bool has_registers = i->vx < VE_VECTORS;
     for (uint32_t operand = 1; operand <= 4; operand *= 2)
         if ((element.operands & ~element.scalars & operand) != 0)
             has_registers &= ve_element_register(i, operand) < VE_VECTORS;
-    /* Loads have other fields where the mask is. */
-    bool has_mask = element.kind != VE_ELEMENT_LOAD && i->mask != 0;
-    return has_registers && !has_mask ? element : none;
+    bool is_for_halves = element.is_masked && (forms & PAIRED) != 0;
+    bool is_lost = element.kind == VE_ELEMENT_MASK && (i->vx & (VE_MASKS - 1)) == 0;
+    return has_registers && !is_for_halves && !is_lost ? element : none;
 }
 
 uint8_t ve_element_register(const struct ve_instruction *i, uint32_t operand)
@@ -40,7 +61,8 @@ uint8_t ve_element_register(const struct ve_instruction *i, uint32_t operand)
 uint64_t ve_element_reads(const struct ve_instruction *i)
 {
     struct ve_element element = ve_element_of(i);
-    uint64_t vectors = element.kind == VE_ELEMENT_STORE ? UINT64_C(1) << i->vx : 0;
+    bool reads_x = element.kind == VE_ELEMENT_STORE || element.keeps;
+    uint64_t vectors = reads_x ? UINT64_C(1) << i->vx : 0;
     for (uint32_t operand = 1; operand <= 4; operand *= 2)
         if ((element.operands & ~element.scalars & operand) != 0)
             vectors |= UINT64_C(1) << ve_element_register(i, operand);
@@ -92,7 +114,8 @@ static uint32_t end_of(const struct ve_plan *plan, uint32_t first)
 
         end = at + 1;
         vectors++;
-        computes |= kind == VE_ELEMENT_DOUBLE || kind == VE_ELEMENT_SINGLE;
+        computes |=
+            kind == VE_ELEMENT_DOUBLE || kind == VE_ELEMENT_SINGLE || kind == VE_ELEMENT_MASK;
         if (kind == VE_ELEMENT_STORE)
             break;
     }
@@ -148,7 +171,7 @@ void ve_block_follow(const struct ve_plan *plan, uint32_t first, struct ve_block
             break;
         path->places[path->count++] = at;
         read |= ve_element_reads(i);
-        if (is_vector)
+        if (is_vector && element.kind != VE_ELEMENT_MASK)
             path->written |= (UINT64_C(1) << i->vx) & ~read;
     }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block.h: blocks of a plan: vector instructions without a mask that are done together, one group
- * of elements after the other. Scalar instructions between them are done before. A block has at
- * most one store, as its last instruction; so what it loads is what there was before, and of what
- * it does, only the store can be seen from elsewhere.
+ * block.h: blocks of a plan: vector instructions that are done together, one group of elements
+ * after the other. Scalar instructions between them are done before. A block has at most one store,
+ * as its last instruction; so what it loads is what there was before, and of what it does, only the
+ * store can be seen from elsewhere.
  */
 #ifndef OFFCHIP_VE_BLOCK_H
 #define OFFCHIP_VE_BLOCK_H
@@ -18,6 +18,7 @@ enum ve_element_kind {
     VE_ELEMENT_WHOLE,
     VE_ELEMENT_DOUBLE,
     VE_ELEMENT_SINGLE, /* one or two in an element */
+    VE_ELEMENT_MASK,   /* the making of one */
     VE_ELEMENT_LOAD,
     VE_ELEMENT_STORE
 };
@@ -25,9 +26,12 @@ enum ve_element_kind {
 /* A vector instruction as it is done to each element of its operands. */
 struct ve_element {
     enum ve_element_kind kind;
-    uint32_t operands; /* 1: y, 2: z, 4: w */
-    uint32_t scalars;  /* those of them that are Y, the same for all elements */
-    uint32_t bytes;    /* in memory */
+    uint32_t operands;            /* 1: y, 2: z, 4: w */
+    uint32_t scalars;             /* those of them that are Y, the same for all elements */
+    uint32_t bytes;               /* in memory */
+    bool is_masked;               /* depends on a mask register other than the first */
+    bool keeps;                   /* the elements that its mask leaves out */
+    enum ve_element_kind numbers; /* in which a NaN is looked for: DOUBLE, SINGLE or NONE */
 };
 struct ve_element ve_element_of(const struct ve_instruction *instruction);
 

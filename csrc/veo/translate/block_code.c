@@ -8,6 +8,8 @@
 #include "veo/translate/block.h"
 #include "veo/translate/statement.h"
 
+#include <string.h>
+
 #define NOWHERE UINT32_MAX
 
 struct block {
@@ -17,6 +19,8 @@ struct block {
     struct ve_element elements[VE_BLOCK_MOST];
     uint32_t last[VE_VECTORS]; /* where that is made which registers have at the end, or NOWHERE */
     bool is_read[VE_VECTORS];  /* as it was before the block */
+    uint32_t last_mask[VE_MASKS];
+    bool mask_is_read[VE_MASKS];
     struct ve_block_path path;
     uint64_t forgotten; /* what it writes, and what follows may write anew before it is read */
 };
@@ -36,14 +40,14 @@ static bool is_memory(struct ve_element element)
     return element.kind == VE_ELEMENT_LOAD || element.kind == VE_ELEMENT_STORE;
 }
 
-static bool is_number(struct ve_element element)
-{
-    return element.kind == VE_ELEMENT_DOUBLE || element.kind == VE_ELEMENT_SINGLE;
-}
-
 static const char *name_of(const struct block *b, uint32_t at)
 {
     return ve_operation_info(instruction_of(b, at)->operation)->name;
+}
+
+static uint32_t mask_made(const struct block *b, uint32_t at)
+{
+    return instruction_of(b, at)->vx & (VE_MASKS - 1);
 }
 
 /* --- what it reads and leaves ---
@@ -55,6 +59,8 @@ static void open_block(struct block *b, const struct ve_plan *plan, uint32_t fir
     b->store = b->end;
     for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
         b->last[vector] = NOWHERE;
+    for (uint32_t mask = 0; mask < VE_MASKS; mask++)
+        b->last_mask[mask] = NOWHERE;
 
     for (uint32_t at = first; at < b->end; at++) {
         const struct ve_instruction *i = instruction_of(b, at);
@@ -62,8 +68,12 @@ static void open_block(struct block *b, const struct ve_plan *plan, uint32_t fir
         uint64_t read = ve_element_reads(i);
         for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
             b->is_read[vector] |= (read & ve_bit(vector)) != 0 && b->last[vector] == NOWHERE;
+        if (element.is_masked)
+            b->mask_is_read[i->mask] |= b->last_mask[i->mask] == NOWHERE;
         if (element.kind == VE_ELEMENT_STORE)
             b->store = at;
+        else if (element.kind == VE_ELEMENT_MASK)
+            b->last_mask[mask_made(b, at)] = at;
         else if (element.kind != VE_ELEMENT_NONE)
             b->last[i->vx] = at;
     }
@@ -133,39 +143,91 @@ static void write_scalars(FILE *out, const struct block *b)
 /* --- a group of elements ---
  */
 
-static void write_operand(FILE *out, const struct block *b, uint32_t at, uint32_t operand,
-                          const uint32_t *made, const char *part)
+/* Where in a group the registers have been made, or NOWHERE: it has them as they were before. */
+struct made {
+    uint32_t vectors[VE_VECTORS], masks[VE_MASKS];
+};
+
+/* A register as it is now: e with its place, or r with its number. */
+static struct ve_operand_text vector_now(const struct made *made, uint8_t vector)
 {
-    struct ve_element element = element_of(b, at);
-    if ((element.operands & operand) == 0) {
-        fprintf(out, "(group){0}");
-    } else if ((element.scalars & operand) != 0) {
-        fprintf(out, "ALL(y%u)%s", at, part);
-    } else {
-        uint8_t vector = ve_element_register(instruction_of(b, at), operand);
-        if (made[vector] == NOWHERE)
-            fprintf(out, "r%u", vector);
-        else
-            fprintf(out, "e%u", made[vector]);
-    }
-    fprintf(out, operand == 4 ? ");\n" : ", ");
+    struct ve_operand_text now;
+    bool is_old = made->vectors[vector] == NOWHERE;
+    snprintf(now.text, sizeof now.text, "%c%u", is_old ? 'r' : 'e',
+             is_old ? vector : made->vectors[vector]);
+    return now;
 }
 
-static void write_steps(FILE *out, const struct block *b, bool is_part, uint32_t *made)
+/* The lanes that an instruction is done to. */
+static struct ve_operand_text lanes_now(const struct block *b, uint32_t at, bool is_part,
+                                        const struct made *made)
+{
+    struct ve_operand_text now;
+    uint8_t mask = instruction_of(b, at)->mask;
+    if (!element_of(b, at).is_masked)
+        snprintf(now.text, sizeof now.text, is_part ? "lanes" : "ALL_LANES");
+    else if (made->masks[mask] == NOWHERE)
+        snprintf(now.text, sizeof now.text, "k%u", mask);
+    else
+        snprintf(now.text, sizeof now.text, "e%u", made->masks[mask]);
+    return now;
+}
+
+static void write_operand(FILE *out, const struct block *b, uint32_t at, uint32_t operand,
+                          const struct made *made, const char *lanes)
+{
+    struct ve_element element = element_of(b, at);
+    uint8_t vector = ve_element_register(instruction_of(b, at), operand);
+    if ((element.operands & operand) == 0)
+        fprintf(out, "NO_OPERAND, ");
+    else if ((element.scalars & operand) != 0)
+        fprintf(out, "ALL(y%u)%s, ", at, lanes);
+    else
+        fprintf(out, "%s%s, ", vector_now(made, vector).text, element.keeps ? lanes : "");
+}
+
+static void write_step(FILE *out, const struct block *b, uint32_t at, bool is_part,
+                       const struct made *made)
+{
+    const struct ve_instruction *i = instruction_of(b, at);
+    struct ve_element element = element_of(b, at);
+    struct ve_operand_text lanes = lanes_now(b, at, is_part, made);
+    if (element.kind == VE_ELEMENT_LOAD) {
+        fprintf(out, "    const group e%u = %s%s(a%u + %u * i%s);\n", at,
+                is_part ? "part_of_" : "of_", name_of(b, at), at, element.bytes,
+                is_part ? ", n - i" : "");
+    } else if (element.kind == VE_ELEMENT_MASK) {
+        fprintf(out, "    const group x%u = of_%s(%s);\n", at, name_of(b, at),
+                vector_now(made, i->vz).text);
+        fprintf(out, "    const group e%u = %s(%u, x%u) & %s;\n", at,
+                element.numbers == VE_ELEMENT_NONE ? "HOLDS" : "NUMBERS_HOLD", i->condition, at,
+                lanes.text);
+    } else if (element.operands != 0) {
+        char cut[40] = "";
+        if (element.keeps || is_part)
+            snprintf(cut, sizeof cut, " & %s", element.keeps ? lanes.text : "lanes");
+        fprintf(out, "    const group x%u = of_%s(", at, name_of(b, at));
+        for (uint32_t operand = 1; operand <= 4; operand *= 2)
+            write_operand(out, b, at, operand, made, cut);
+        fprintf(out, "%s);\n    const group e%u = ", lanes.text, at);
+        if (element.keeps)
+            fprintf(out, "CHOSEN(%s, x%u, %s);\n", lanes.text, at, vector_now(made, i->vx).text);
+        else
+            fprintf(out, "x%u;\n", at);
+    }
+}
+
+static void write_steps(FILE *out, const struct block *b, bool is_part, struct made *made)
 {
     for (uint32_t at = b->first; at < b->end; at++) {
-        struct ve_element element = element_of(b, at);
-        if (element.kind == VE_ELEMENT_LOAD) {
-            fprintf(out, "    const group e%u = %s%s(a%u + %u * i%s);\n", at,
-                    is_part ? "part_of_" : "of_", name_of(b, at), at, element.bytes,
-                    is_part ? ", n - i" : "");
-        } else if (element.operands != 0) {
-            fprintf(out, "    const group e%u = of_%s(", at, name_of(b, at));
-            for (uint32_t operand = 1; operand <= 4; operand *= 2)
-                write_operand(out, b, at, operand, made, is_part ? " & lanes" : "");
-        }
-        if (element.kind != VE_ELEMENT_NONE && element.kind != VE_ELEMENT_STORE)
-            made[instruction_of(b, at)->vx] = at;
+        enum ve_element_kind kind = element_of(b, at).kind;
+        if (kind == VE_ELEMENT_NONE || kind == VE_ELEMENT_STORE)
+            continue;
+        write_step(out, b, at, is_part, made);
+        if (kind == VE_ELEMENT_MASK)
+            made->masks[mask_made(b, at)] = at;
+        else
+            made->vectors[instruction_of(b, at)->vx] = at;
     }
 }
 
@@ -178,10 +240,13 @@ static bool is_seen_later(const struct block *b, uint32_t at)
         const struct ve_instruction *i = instruction_of(b, later);
         for (uint32_t operand = 1; operand <= 4; operand *= 2)
             if (element.kind == VE_ELEMENT_DOUBLE && element_of(b, at).kind == element.kind &&
+                !element.is_masked && !element_of(b, at).is_masked &&
                 (element.operands & ~element.scalars & operand) != 0 &&
                 ve_element_register(i, operand) == vector)
                 return true;
-        if (element.kind != VE_ELEMENT_NONE && element.kind != VE_ELEMENT_STORE && i->vx == vector)
+        bool is_made = element.kind == VE_ELEMENT_LOAD ||
+                       (element.operands != 0 && element.kind != VE_ELEMENT_MASK);
+        if (is_made && i->vx == vector)
             return false;
     }
     return false;
@@ -192,26 +257,42 @@ static void write_check(FILE *out, const struct block *b)
     bool is_first = true;
     for (uint32_t at = b->first; at < b->end; at++) {
         struct ve_element element = element_of(b, at);
-        if (!is_number(element) || is_seen_later(b, at))
+        if (element.numbers == VE_ELEMENT_NONE || is_seen_later(b, at))
             continue;
-        fprintf(out, "%sUNORDERED_%c(e%u, e%u)", is_first ? "    if (RARELY(IS_ANY(" : " | ",
-                element.kind == VE_ELEMENT_DOUBLE ? 'D' : 'S', at, at);
+        fprintf(out, "%sUNORDERED_%c(x%u, x%u)", is_first ? "    if (RARELY(IS_ANY(" : " | ",
+                element.numbers == VE_ELEMENT_DOUBLE ? 'D' : 'S', at, at);
         is_first = false;
     }
     if (!is_first)
         fprintf(out, "))) goto apart_%u;\n", b->first);
 }
 
+static void write_store(FILE *out, const struct block *b, bool is_part, const struct made *made)
+{
+    struct ve_element element = element_of(b, b->store);
+    const char *prefix = element.is_masked ? "some_of_" : is_part ? "part_of_" : "of_";
+    fprintf(out, "    %s%s(a%u + %u * i, %s", prefix, name_of(b, b->store), b->store, element.bytes,
+            vector_now(made, instruction_of(b, b->store)->vx).text);
+    if (element.is_masked)
+        fprintf(out, ", %s", lanes_now(b, b->store, is_part, made).text);
+    else if (is_part)
+        fprintf(out, ", n - i");
+    fprintf(out, ");\n");
+}
+
 static void write_group(FILE *out, const struct block *b, bool is_part)
 {
-    uint32_t made[VE_VECTORS];
-    for (uint32_t vector = 0; vector < VE_VECTORS; vector++) {
-        made[vector] = NOWHERE;
+    struct made made;
+    memset(&made, 0xFF, sizeof made);
+    for (uint32_t mask = 0; mask < VE_MASKS; mask++)
+        if (b->mask_is_read[mask])
+            fprintf(out, "    const group k%u = LANES_OF(%u)%s;\n", mask, mask,
+                    is_part ? " & lanes" : "");
+    for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
         if (b->is_read[vector])
             fprintf(out, "    const group r%u = ROW(%u)%s;\n", vector, vector,
                     is_part ? " & lanes" : "");
-    }
-    write_steps(out, b, is_part, made);
+    write_steps(out, b, is_part, &made);
     write_check(out, b);
 
     for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
@@ -219,13 +300,12 @@ static void write_group(FILE *out, const struct block *b, bool is_part)
             fprintf(out, "    %sPUT%s(%u, e%u);\n",
                     (b->forgotten & ve_bit(vector)) != 0 ? "if (!forgets) " : "",
                     is_part ? "_PART" : "", vector, b->last[vector]);
-    if (b->store < b->end) {
-        uint8_t vector = instruction_of(b, b->store)->vx;
-        fprintf(out, "    %s%s(a%u + %u * i, %c%u%s);\n", is_part ? "part_of_" : "of_",
-                name_of(b, b->store), b->store, element_of(b, b->store).bytes,
-                made[vector] == NOWHERE ? 'r' : 'e',
-                made[vector] == NOWHERE ? vector : made[vector], is_part ? ", n - i" : "");
-    }
+    for (uint32_t mask = 0; mask < VE_MASKS; mask++)
+        if (b->last_mask[mask] != NOWHERE)
+            fprintf(out, "    PUT_MASK(%u, e%u, %s);\n", mask, b->last_mask[mask],
+                    is_part ? "n - i" : "LANES");
+    if (b->store < b->end)
+        write_store(out, b, is_part, &made);
 }
 
 /* --- the whole ---

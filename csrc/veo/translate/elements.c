@@ -15,8 +15,21 @@ static void rotate(uint64_t *row, uint64_t from)
     memcpy(row + VE_VECTOR_LENGTH - from, before, from * sizeof *row);
 }
 
+static void rotate_mask(uint64_t *mask, uint64_t from)
+{
+    uint64_t before[VE_MASK_WORDS];
+    memcpy(before, mask, sizeof before);
+    for (uint64_t word = 0; word < VE_MASK_WORDS; word++) {
+        uint64_t first = before[(word + from / 64) % VE_MASK_WORDS];
+        uint64_t second = before[(word + from / 64 + 1) % VE_MASK_WORDS];
+        mask[word] = from % 64 == 0 ? first : first << from % 64 | second >> (64 - from % 64);
+    }
+}
+
 static void rotate_all(struct ve_core *core, uint64_t vectors, uint64_t from)
 {
+    for (uint32_t mask = 1; mask < VE_MASKS; mask++)
+        rotate_mask(core->vm[mask], from);
     for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
         if ((vectors >> vector & 1) != 0)
             rotate(core->v[vector], from);

@@ -14,7 +14,7 @@ struct ve_element_step {
 };
 
 #ifdef VE_GENERATED
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
 #define LANES 8
 #define BLOCKS 1
 #elif defined(__AVX2__) && defined(__FMA__)
@@ -32,6 +32,7 @@ typedef double double_group __attribute__((vector_size(8 * LANES)));
 typedef float single_group __attribute__((vector_size(8 * LANES)));
 typedef uint32_t half_group __attribute__((vector_size(4 * LANES)));
 typedef int32_t signed_half_group __attribute__((vector_size(4 * LANES)));
+typedef float half_singles __attribute__((vector_size(4 * LANES)));
 typedef group group_in_memory __attribute__((aligned(8), may_alias));
 typedef half_group half_group_in_memory __attribute__((aligned(4), may_alias));
 
@@ -42,6 +43,10 @@ typedef half_group half_group_in_memory __attribute__((aligned(4), may_alias));
 #define SIGN_S (SIGN_D | UINT64_C(1) << 31)
 
 #define ALL(value) ((group){0} + (value))
+#define NO_OPERAND ((group){0})
+#define ALL_LANES ALL(~UINT64_C(0))
+/* Elements where lanes are all ones, and others where they are 0. */
+#define CHOSEN(lanes, value, other) (((value) & (lanes)) | ((other) & ~(lanes)))
 
 /* All ones in the first COUNT lanes. */
 IN_LINE group first_lanes(uint64_t count)
@@ -76,13 +81,116 @@ IN_LINE group first_lanes(uint64_t count)
 #define DIFFER(y, z, w) ((y) ^ (z))
 #define SIGN_EXTENDED(value) ((group)((signed_group)((value) << 32) >> 32))
 
+/* y / z and, in lanes that are left out, y / 1. */
+#define ONE_D UINT64_C(0x3FF0000000000000)
+#define ONE_S UINT64_C(0x3F800000)
+#define DIVIDE_D(y, z, lanes) \
+    ((group)((double_group)(y) / (double_group)CHOSEN(lanes, z, ALL(ONE_D))))
+#define DIVIDE_UPPER(y, z, lanes) \
+    ((group)((single_group)((y) & UPPER) / \
+             (single_group)(CHOSEN(lanes, z & UPPER, ALL(ONE_S << 32)) | ONE_S)))
+
+#if LANES == 8
+#define ROOT(suffix, y) \
+    __extension__({ \
+        group root_; \
+        __asm__("vsqrtp" suffix " %1, %0" : "=v"(root_) : "v"(y)); \
+        root_; \
+    })
+#else
+#define ROOT(suffix, y) \
+    __extension__({ \
+        group root_; \
+        __asm__("vsqrtp" suffix " %1, %0" : "=x"(root_) : "x"(y)); \
+        root_; \
+    })
+#endif
+
+/* y - z, or the extreme on its side where that does not fit. */
+IN_LINE group compared(group y, group z)
+{
+    group difference = y - z;
+    group overflows = (group)((signed_group)((y ^ z) & (y ^ difference)) < 0);
+    return CHOSEN(overflows, (y >> 63) + INT64_MAX, difference);
+}
+
+#define LARGER(y, z) CHOSEN((group)((signed_group)(y) > (signed_group)(z)), y, z)
+#define SMALLER(y, z) CHOSEN((group)((signed_group)(y) < (signed_group)(z)), y, z)
+
+/* The lower halves as words. */
+#define HALF_OF(value) __builtin_convertvector(value, half_group)
+#define INTEGERS_OF(value) ((signed_half_group)HALF_OF(value))
+#define DOUBLES_OF(value) ((group) __builtin_convertvector(value, double_group))
+#define SINGLES_OF(value) \
+    (__builtin_convertvector((half_group) __builtin_convertvector(value, half_singles), group) \
+     << 32)
+
 #define ELEMENT(operation, kind, operands, value) \
-    IN_LINE group of_##operation(group y, group z, group w) \
+    IN_LINE group of_##operation(group y, group z, group w, group lanes) \
+    { \
+        return value; \
+    }
+#define MASK(operation, kind, value) \
+    IN_LINE group of_##operation(group z) \
     { \
         return value; \
     }
 #include "veo/translate/element_wise.inc"
 #undef ELEMENT
+#undef MASK
+
+/* --- masks --- */
+
+/* The lanes whose value meets a condition, compared with 0. */
+IN_LINE group HOLDS(uint32_t condition, group value)
+{
+    group lanes = {0};
+    lanes |= (condition & VE_GREATER) != 0 ? (group)((signed_group)value > 0) : lanes;
+    lanes |= (condition & VE_LESS) != 0 ? (group)((signed_group)value < 0) : lanes;
+    lanes |= (condition & VE_EQUAL) != 0 ? (group)(value == 0) : lanes;
+    return lanes;
+}
+/* Numbers that are no NaN: but for -0 they are as their bits. */
+#define NUMBERS_HOLD(condition, value) HOLDS(condition, (value) & (group)((value) != SIGN_D))
+
+/* The lanes of a mask register for a group. */
+IN_LINE group lanes_of(const uint64_t *mask, uint64_t i)
+{
+    group places;
+    for (uint64_t lane = 0; lane < LANES; lane++)
+        places[lane] = lane;
+    return (group)((signed_group)(ALL(mask[i / 64] << i % 64) << places) < 0);
+}
+
+/* Lanes as bits, the first the highest. */
+IN_LINE uint64_t bits_of(group lanes)
+{
+#if LANES == 8
+    uint8_t bits;
+    __asm__("vpmovq2m %1, %0" : "=k"(bits) : "v"(lanes));
+    return ((bits * UINT64_C(0x80200802) & UINT64_C(0x0884422110)) * UINT64_C(0x0101010101) >> 32) &
+           0xFF;
+#else
+    uint32_t bits;
+    __asm__("vmovmskpd %1, %0" : "=r"(bits) : "x"(lanes));
+    return (bits & 1) << 3 | (bits & 2) << 1 | (bits & 4) >> 1 | bits >> 3;
+#endif
+}
+
+/* Writes the first COUNT lanes of a group into a mask register. */
+IN_LINE void put_mask(uint64_t *mask, uint64_t i, group lanes, uint64_t count)
+{
+    uint64_t bits = bits_of(lanes);
+    if (LANES == 8 && count == LANES) { /* without a read, for which the next group would wait */
+        ((uint8_t *)mask)[i / 64 * 8 + 7 - i / 8 % 8] = (uint8_t)bits;
+        return;
+    }
+    uint64_t written = ~(~UINT64_C(0) >> count) >> i % 64;
+    bits = bits << (64 - LANES) >> i % 64;
+    mask[i / 64] = (mask[i / 64] & ~written) | (bits & written);
+}
+#define LANES_OF(number) lanes_of(core->vm[number], i)
+#define PUT_MASK(number, lanes, count) put_mask(core->vm[number], i, lanes, count)
 
 /* Numbers among which is a NaN, as a value that is not 0. Of several NaNs the host takes one. */
 #if LANES == 8
@@ -146,6 +254,13 @@ LOADS(VLDL_ZX, half_group, ve_word32, __builtin_convertvector(x, group))
         const type stored = value; \
         for (uint64_t i = 0; i < count; i++) \
             ((word *)(uintptr_t)address)[i] = ((const word *)&stored)[i]; \
+    } \
+    IN_LINE void some_of_##operation(uint64_t address, group x, group lanes) \
+    { \
+        const type stored = value; \
+        for (uint64_t i = 0; i < LANES; i++) \
+            if (lanes[i] != 0) \
+                ((word *)(uintptr_t)address)[i] = ((const word *)&stored)[i]; \
     }
 STORES(VST, group, ve_word64, x)
 STORES(VSTU, half_group, ve_word32, __builtin_convertvector(x >> 32, half_group))

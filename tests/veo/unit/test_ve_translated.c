@@ -109,7 +109,14 @@ static void test_switches_between_engines_change_nothing(void)
  */
 
 /* Registers that have what vector instructions take: lengths, and addresses in two halves. */
-enum { LENGTH = 20, ADDRESSES = 21, ADDRESSES_END = 29, NUMBER = 30, VECTORS_USED = 6 };
+enum {
+    LENGTH = 20,
+    ADDRESSES = 21,
+    ADDRESSES_END = 29,
+    NUMBER = 30,
+    VECTORS_USED = 6,
+    MASKS_USED = 6
+};
 
 /* Instructions of random blocks. */
 enum mix { MIX_ALL, MIX_WHOLE, MIX_NUMBERS, MIX_COUNT };
@@ -130,14 +137,16 @@ static uint64_t any_element(enum mix mix)
             fields |= random_word() % VECTORS_USED << 8 * field;
         uint64_t scalars = random_word() % 2 == 0 ? SY(NUMBER) : IY(random_word());
         uint64_t choice = (random_word() & 3) << 52; /* Y instead of a vector */
-        uint64_t word = info->match | ((fields | scalars | choice) & ~info->mask);
+        uint64_t masks = random_word() % 3 == 0 ? random_word() % MASKS_USED << 48 : 0;
+        uint64_t word = info->match | ((fields | scalars | choice | masks) & ~info->mask);
         struct ve_instruction i;
         if (!ve_decode(word, &i))
             continue;
         struct ve_element element = ve_element_of(&i);
         bool is_number = element.kind == VE_ELEMENT_DOUBLE || element.kind == VE_ELEMENT_SINGLE;
-        if (element.bytes == 0 && (is_number || element.kind == VE_ELEMENT_WHOLE) &&
-            (mix == MIX_ALL || is_number == (mix == MIX_NUMBERS)))
+        bool is_whole = element.kind == VE_ELEMENT_WHOLE;
+        if (element.kind == VE_ELEMENT_MASK || (is_number && mix != MIX_WHOLE) ||
+            (is_whole && mix != MIX_NUMBERS))
             return word;
     }
 }
@@ -158,7 +167,8 @@ static uint64_t any_vector_access(enum mix mix, bool is_store)
                        : is_store         ? among(ADDRESSES, middle)
                                           : among(middle, ADDRESSES_END);
     return ve_operation_info(operation)->match | IY(stride) | SZ(address) |
-           random_word() % VECTORS_USED << 24;
+           random_word() % VECTORS_USED << 24 |
+           (is_store ? random_word() % 2 * (random_word() % MASKS_USED) << 48 : 0);
 }
 
 /* lvl, or a scalar instruction that changes what the next ones take. */
@@ -225,6 +235,9 @@ static struct ve_core *make_block_core(uint64_t seed, enum mix mix)
     core->s[LENGTH] = lengths[7 - seed % 8];
     core->s[LENGTH + 11] = lengths[(seed + seed / 8) % 8];
     core->vl = lengths[7];
+    for (uint32_t i = 0; i < (MASKS_USED - 1) * VE_MASK_WORDS; i++)
+        core->vm[1 + i / VE_MASK_WORDS][i % VE_MASK_WORDS] =
+            (seed + i) * UINT64_C(0x94D049BB133111EB);
     for (uint64_t r = ADDRESSES; r < ADDRESSES_END; r++)
         core->s[r] = core->s[BUFFER] + (r < (ADDRESSES + ADDRESSES_END) / 2 ? 0 : 2048);
     if (mix != MIX_NUMBERS)
@@ -343,6 +356,36 @@ static void test_of_two_nans_blocks_have_the_same(void)
     ve_core_destroy(run_both(41, NEAREST));
 }
 
+static void test_masks_go_on_behind_a_nan(void)
+{
+    /* Elements 40 (signaling) and 77 (quiet) of the first operand are no numbers. */
+    enum { A = 21, B = 22, C = 23, SIGNALING = 40 * 8, QUIET = 77 * 8 };
+    const uint64_t masked = UINT64_C(2) << 48;
+    const uint64_t words[] = {
+        WORD(LEA, SX(1) | DISPLACEMENT(100)),
+        WORD(LVL, SY(1)),
+        WORD(LEA, SX(A) | SZ(BUFFER)),
+        WORD(LEA, SX(B) | SZ(BUFFER) | DISPLACEMENT(1024)),
+        WORD(LEA, SX(C) | SZ(BUFFER) | DISPLACEMENT(2048)),
+        WORD(LEA_SL, SX(2) | DISPLACEMENT(0x7FF00001)),
+        WORD(LEA_SL, SX(3) | DISPLACEMENT(0x7FF80002)),
+        WORD(ST, SX(2) | SZ(A) | DISPLACEMENT(SIGNALING)),
+        WORD(ST, SX(3) | SZ(A) | DISPLACEMENT(QUIET)),
+        LOAD(1, A),
+        LOAD(2, B),
+        WORD(VFMK_L, VECTORS(2, VE_GREATER, 2)), /* of the integers; other elements are kept */
+        WORD(VFADD_D, VECTORS(3, 1, 1)) | masked,
+        WORD(VMRG, VECTORS(4, 1, 2)) | masked,
+        WORD(VFMK_D, VECTORS(3, VE_LESS, 1)) | masked,
+        KEEP(4, C) | UINT64_C(3) << 48,
+        COUNT_DOWN,
+        UP_TO_0(16),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    ve_core_destroy(run_both(46, NEAREST));
+}
+
 static void test_blocks_raise_what_elements_and_scalars_raise(void)
 {
     /* Infinity is multiplied by ones; and in the end a sum is too large, in the middle of a block.
@@ -444,6 +487,7 @@ int main(void)
     test_blocks_do_what_their_instructions_do();
     test_stores_and_loads_of_blocks_overlap();
     test_of_two_nans_blocks_have_the_same();
+    test_masks_go_on_behind_a_nan();
     test_blocks_raise_what_elements_and_scalars_raise();
     test_vectors_that_become_shorter_keep_their_elements();
     test_a_block_is_entered_in_its_middle();
