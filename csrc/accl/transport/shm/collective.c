@@ -251,7 +251,8 @@ static uint32_t run(accl_device *device, const struct operation *op, uint64_t nu
 bool acclib_shm_makes(uint32_t operation)
 {
     bool reads = operation_parts_read(operation_facts(operation), 1) != 0;
-    return acclib_direct_collectives[operation] != NULL || (smalls[operation] != NULL && !reads);
+    return acclib_direct_collectives[operation].run != NULL ||
+           (smalls[operation] != NULL && !reads);
 }
 
 /* In rounds every rank with a result computes all of it, which pays for few ranks only. */
@@ -262,6 +263,8 @@ bool acclib_shm_takes_arrays(const accl_device *device, const struct operation *
 {
     uint32_t kind = op->call->operation;
     bool sums = kind == ACCL_REDUCE || kind == ACCL_ALLREDUCE;
+    if (!acclib_direct_collectives[kind].has_rounds)
+        return false;
     if (op->facts->work != ACCL_WORK_COMPUTES && acclib_peer_memory_is_read(device, op->comm))
         return true;
     return (!sums || op->comm->n <= SUMMANDS_MOST) &&

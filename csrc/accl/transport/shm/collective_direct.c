@@ -297,15 +297,15 @@ static uint32_t everyone_fetches(struct direct *d)
     return array ? 0 : acclib_lane_wait_done(d->device, op, d->number);
 }
 
-uint32_t (*const acclib_direct_collectives[OPERATION_KINDS])(struct direct *) = {
-    [ACCL_BCAST] = from_root,
-    [ACCL_SCATTER] = from_root,
-    [ACCL_GATHER] = gather,
-    [ACCL_REDUCE] = acclib_direct_reduce,
-    [ACCL_ALLGATHER] = everyone_fetches,
-    [ACCL_ALLREDUCE] = acclib_direct_reduce,
-    [ACCL_REDUCE_SCATTER] = acclib_direct_reduce,
-    [ACCL_ALLTOALL] = everyone_fetches,
+const struct direct_collective acclib_direct_collectives[OPERATION_KINDS] = {
+    [ACCL_BCAST] = {from_root, true},
+    [ACCL_SCATTER] = {from_root, true},
+    [ACCL_GATHER] = {gather, true},
+    [ACCL_REDUCE] = {acclib_direct_reduce, true},
+    [ACCL_ALLGATHER] = {everyone_fetches, true},
+    [ACCL_ALLREDUCE] = {acclib_direct_reduce, true},
+    [ACCL_REDUCE_SCATTER] = {acclib_direct_reduce, true},
+    [ACCL_ALLTOALL] = {everyone_fetches, true},
 };
 
 /* True if the source, an array, is read where it is. That takes a system call for each reader, but
@@ -329,5 +329,5 @@ uint32_t acclib_collective_direct(accl_device *device, const struct operation *o
 
     d.is_read = is_read(device, op);
 
-    return acclib_direct_collectives[op->call->operation](&d);
+    return acclib_direct_collectives[op->call->operation].run(&d);
 }

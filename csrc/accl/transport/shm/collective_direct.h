@@ -11,9 +11,13 @@
 #include "accl/base/device.h"
 #include "accl/base/operation.h"
 
-/* By operation, for any count. */
+/* By operation, for any count. The engine copies arrays for those without rounds. */
 struct direct;
-extern uint32_t (*const acclib_direct_collectives[OPERATION_KINDS])(struct direct *);
+struct direct_collective {
+    uint32_t (*run)(struct direct *);
+    bool has_rounds;
+};
+extern const struct direct_collective acclib_direct_collectives[OPERATION_KINDS];
 
 /* Executes call NUMBER. Error bits; may wait. */
 uint32_t acclib_collective_direct(accl_device *device, const struct operation *op, uint64_t number);
