@@ -121,3 +121,47 @@ def test_messages_go_on_when_the_system_forbids_it_in_between(root, denied):
         for rank in range(2)
     ]
     assert [rank.communicate(timeout=100)[0] for rank in ranks] == ["done\n", "done\n"]
+
+
+COLLECTIVE = """
+import sys
+import numpy as np
+sys.path.insert(0, sys.argv[3])
+import seccomp
+from accl import ACCLError, accl
+
+rank, job = int(sys.argv[1]), sys.argv[2]
+device = accl(2, rank, job=job)
+device.set_timeout(20_000)
+count = 1 << 18
+vector = np.full(count, rank, "f4")
+device.barrier()
+device.bcast(vector, count, 0)
+if rank == 1:
+    seccomp.deny_process_vm()
+try:
+    device.bcast(vector, count, 0)
+    print("no error")
+except ACCLError as error:
+    print(error)
+again = device.split_communicator([0, 1])
+for root in range(2):
+    vector[:] = rank + 5
+    device.bcast(vector, count, root, comm_id=again)
+    assert np.all(vector == root + 5)
+device.deinit()
+"""
+
+
+def test_a_new_communicator_does_without_what_the_system_forbids_by_now(root):
+    words = [uuid.uuid4().hex, str(root / "tests" / "support")]
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", COLLECTIVE, str(rank), *words], stdout=subprocess.PIPE, text=True
+        )
+        for rank in range(2)
+    ]
+    printed = [rank.communicate(timeout=100)[0] for rank in ranks]
+    assert [rank.returncode for rank in ranks] == [0, 0]
+    assert "gave up" in printed[0]
+    assert "no longer lets this rank read arrays of rank 0" in printed[1]

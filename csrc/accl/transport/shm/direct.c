@@ -75,22 +75,21 @@ uint32_t acclib_direct_wait(const struct direct *d, uint32_t index, struct lane_
     return acclib_lane_wait_post(d->device, d->op, index, d->number, d->signature, seen);
 }
 
-/* Copies elements of TYPE from address AT in the process of member INDEX. */
-static uint32_t read_array(const struct direct *d, uint32_t index, uint64_t at, uint32_t type,
+/* Copies elements from the process of member INDEX. An owner that no longer waits has given up: the
+ * array may have changed. */
+static uint32_t read_array(const struct direct *d, uint32_t index, const struct peer_elements *from,
                            uint8_t *to)
 {
-    const struct operation *op = d->op;
-    uint32_t rank = op->comm->members[index].rank;
-    const struct peer_elements from = {
-        .at = at, .count = op->count, .type = type, .to_type = op->result_type, .via16 = op->via16};
-    if (acclib_peer_memory_read(d->device, rank, &from, to))
-        return 0;
+    uint32_t rank = d->op->comm->members[index].rank;
+    if (acclib_peer_memory_read(d->device, rank, from, to))
+        return acclib_lane_may_use(d->device, d->op->comm, index, d->number);
     if (acclib_peer_is_dead(peer_of(d->device, rank)))
         return acclib_call_fail(d->device, ACCL_ERROR(PEER_LOST_ERROR),
                                 "rank %u (of communicator 0) died during the call", rank);
     return acclib_call_fail(d->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
-                            "cannot read the memory of rank %u (of communicator 0); "
-                            "ACCL_PROCESS_MEMORY=never on all ranks does without",
+                            "the system no longer lets this rank read arrays of rank %u (of "
+                            "communicator 0): a new communicator does without, as all do with "
+                            "ACCL_PROCESS_MEMORY=never on all ranks",
                             rank);
 }
 
@@ -104,7 +103,13 @@ static uint32_t read_source(const struct direct *d, uint32_t index, const struct
     const uint8_t *from = d->source + skip;
     bool is_mine = index == op->comm->me;
     if (!is_mine && (seen->source & ARENA_AT))
-        return read_array(d, index, (seen->source & ~ARENA_AT) + skip, type, to);
+        return read_array(d, index,
+                          &(struct peer_elements){.at = (seen->source & ~ARENA_AT) + skip,
+                                                  .count = op->count,
+                                                  .type = type,
+                                                  .to_type = op->result_type,
+                                                  .via16 = op->via16},
+                          to);
     if (!is_mine)
         from = acclib_direct_memory(d, index, seen->source + skip, op->count, type);
     if (from == NULL)

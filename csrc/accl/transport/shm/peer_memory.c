@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/transport/shm/peer_memory.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -89,19 +88,15 @@ static bool read_elements(pid_t pid, const struct peer_elements *from, uint8_t *
     return true;
 }
 
-/* The process is looked at afterwards, as its number may be that of another one by now. Some
- * memory, as that of a device, cannot be read while the rest can. */
+/* The process is looked at afterwards, as its number may be that of another one by now. */
 bool acclib_peer_memory_read(accl_device *device, uint32_t rank, const struct peer_elements *from,
                              uint8_t *to)
 {
     struct peer *peer = peer_of(device, rank);
-    errno = ESRCH;
-    bool done = peer->readable > 0 && read_elements(peer->readable, from, to);
-    bool never = !done && errno != EFAULT;
-    if (never) {
-        peer->readable = 0;
-        atomic_fetch_and(&device->header->reads[rank / 64], ~(UINT64_C(1) << rank % 64));
-    }
+    if (peer->readable > 0 && read_elements(peer->readable, from, to))
+        return !acclib_peer_is_dead(peer);
 
-    return done && !acclib_peer_is_dead(peer);
+    peer->readable = 0;
+    atomic_fetch_and(&device->header->reads[rank / 64], ~(UINT64_C(1) << rank % 64));
+    return false;
 }

@@ -30,7 +30,7 @@ struct peer_elements {
 };
 
 /* Copies them from the process of global rank RANK to TO. Does not wait. False if that process has
- * died, or the system does not permit it: of what this rank may read no more, others learn. */
+ * died, or the system does not permit it: others post no more addresses for this rank then. */
 bool acclib_peer_memory_read(accl_device *device, uint32_t rank, const struct peer_elements *from,
                              uint8_t *to);
 
