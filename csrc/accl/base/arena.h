@@ -108,6 +108,9 @@ struct lane {
     _Atomic uint16_t notes[LANE_NOTES];         /* which calls the last ones were; see lane.c */
     /* The call for which the owner touches memory that others posted; see shm/lane_use.h. */
     _Atomic uint64_t uses;
+    /* The last call for which the owner could not read another's array, and for which it put a copy
+     * of its own into its file in place of one. */
+    _Atomic uint64_t unread, copied;
     /* Members that freed the communicator and do not use this lane any more, by bits; each sets its
      * own. */
     _Atomic uint64_t gone[LANE_MEMBERS / 64];

@@ -75,27 +75,25 @@ uint32_t acclib_direct_wait(const struct direct *d, uint32_t index, struct lane_
     return acclib_lane_wait_post(d->device, d->op, index, d->number, d->signature, seen);
 }
 
-/* Copies elements from the process of member INDEX. An owner that no longer waits has given up: the
- * array may have changed. */
+/* Copies elements from the process of member INDEX; *UNREAD if the system forbids it. An owner that
+ * no longer waits has given up: the array may have changed. */
 static uint32_t read_array(const struct direct *d, uint32_t index, const struct peer_elements *from,
-                           uint8_t *to)
+                           uint8_t *to, bool *unread)
 {
     uint32_t rank = d->op->comm->members[index].rank;
     if (acclib_peer_memory_read(d->device, rank, from, to))
         return acclib_lane_may_use(d->device, d->op->comm, index, d->number);
+
+    *unread = true;
     if (acclib_peer_is_dead(peer_of(d->device, rank)))
         return acclib_call_fail(d->device, ACCL_ERROR(PEER_LOST_ERROR),
                                 "rank %u (of communicator 0) died during the call", rank);
-    return acclib_call_fail(d->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
-                            "the system no longer lets this rank read arrays of rank %u (of "
-                            "communicator 0): a new communicator does without, as all do with "
-                            "ACCL_PROCESS_MEMORY=never on all ranks",
-                            rank);
+    return 0;
 }
 
-/* Copies part PART of what member INDEX posted as SEEN to TO. */
+/* Copies part PART of what member INDEX posted as SEEN to TO; *UNREAD as above. */
 static uint32_t read_source(const struct direct *d, uint32_t index, const struct lane_seen *seen,
-                            uint64_t part, uint8_t *to)
+                            uint64_t part, uint8_t *to, bool *unread)
 {
     const struct operation *op = d->op;
     uint32_t type = seen->source_type;
@@ -109,7 +107,7 @@ static uint32_t read_source(const struct direct *d, uint32_t index, const struct
                                                   .type = type,
                                                   .to_type = op->result_type,
                                                   .via16 = op->via16},
-                          to);
+                          to, unread);
     if (!is_mine)
         from = acclib_direct_memory(d, index, seen->source + skip, op->count, type);
     if (from == NULL)
@@ -128,13 +126,26 @@ uint32_t acclib_direct_fetch(const struct direct *d, uint32_t index, uint64_t pa
     if (bits)
         return bits;
 
-    acclib_lane_use(op->comm, d->number);
-    if ((bits = acclib_lane_may_use(d->device, op->comm, index, d->number)))
-        return bits;
-    if (may_move)
-        seen.source = acclib_lane_source(op->comm, index, d->number);
-    if ((bits = read_source(d, index, &seen, part, to)))
-        return bits;
+    for (bool unread = false, again = false;; again = true) {
+        acclib_lane_use(op->comm, d->number);
+        if ((bits = acclib_lane_may_use(d->device, op->comm, index, d->number)))
+            return bits;
+        if (may_move || again)
+            seen.source = acclib_lane_source(op->comm, index, d->number);
+        unread = false;
+        bits = read_source(d, index, &seen, part, to, &unread);
+        if (!bits && unread && again)
+            bits = acclib_call_fail(d->device, ACCL_ERROR(DMA_DECODE_ERROR),
+                                    "rank %u posted an address that cannot be read", index);
+        if (bits)
+            return bits;
+        if (!unread)
+            break;
+
+        acclib_lane_used(op->comm);
+        if ((bits = acclib_lane_ask_copy(d->device, op, index, d->number)))
+            return bits;
+    }
 
     /* A root that moves the source waits for the end of the call. */
     if (!may_move)

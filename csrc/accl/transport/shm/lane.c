@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/transport/shm/lane.h"
 
+#include "accl/arithmetic/dtype.h"
 #include "accl/transport/call_notes.h"
 #include "accl/transport/shm/lane_meet.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
 #include "accl/transport/wake.h"
 #include "common/clock.h"
+#include "common/copy.h"
 #include "common/spin.h"
 
 /* Several times what a round takes. */
@@ -81,7 +83,8 @@ uint32_t acclib_lane_timed_out(accl_device *device, const struct operation *op, 
         communicator_shown(op->comm, index), device->timeout_ms);
 }
 
-/* The call that a member shows, and how many rounds of it, if that matters. */
+/* The call that a member shows, and how many rounds of it, if that matters; or another word for
+ * just that call. */
 struct shown {
     const _Atomic uint64_t *call, *made;
     uint64_t number, rounds;
@@ -116,6 +119,47 @@ static bool comes_soon(const accl_device *device, const struct shown *shown)
     return false;
 }
 
+/* Posts a copy of the own array, if others were to read that where it is in this call. */
+static uint32_t post_copy(accl_device *device, const struct operation *op)
+{
+    struct communicator *comm = op->comm;
+    struct lanes *lanes = comm->lanes;
+    struct lane_post *post = lane_post_of(lanes->own, comm->calls);
+    if (atomic_load(&post->number) != comm->calls ||
+        atomic_load(&lanes->own->copied) == comm->calls)
+        return 0;
+
+    if (op->source_is_array && (READ_ONCE(post->source) & ARENA_AT) && !lanes->scratch) {
+        uint64_t source, result;
+        acclib_operation_extents(op, &source, &result);
+        uint64_t bytes = source * acclib_dtype_bytes(op->source_type);
+        lanes->scratch = acclib_heap_get(device->heap, bytes);
+        if (!lanes->scratch)
+            return acclib_call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                                    "out of memory (%llu bytes for an array without device memory)",
+                                    (unsigned long long)bytes);
+        copy_memory(device->heap->base + lanes->scratch, op->source, bytes);
+        __atomic_store_n(&post->source, lanes->scratch, __ATOMIC_RELEASE);
+    }
+
+    acclib_lane_show_copy(device, comm, comm->calls);
+    return 0;
+}
+
+/* The same if a member asks for it. */
+static uint32_t post_wanted_copy(accl_device *device, const struct operation *op)
+{
+    const struct communicator *comm = op->comm;
+    for (uint32_t i = 0; op->source_is_array && i < comm->n; i++) {
+        const struct lane *lane = comm->lanes->of[i];
+        if (i != comm->me && lane != NULL &&
+            atomic_load_explicit(&lane->unread, memory_order_acquire) == comm->calls)
+            return post_copy(device, op);
+    }
+
+    return 0;
+}
+
 /* Sleeps until member INDEX shows that. */
 static uint32_t lane_sleep(accl_device *device, const struct operation *op, uint32_t index,
                            const struct shown *shown)
@@ -135,6 +179,8 @@ static uint32_t lane_sleep(accl_device *device, const struct operation *op, uint
             acclib_lane_show_call(comm);
         }
         if (noted && (bits = acclib_lane_compare_calls(device, comm)))
+            break;
+        if ((bits = post_wanted_copy(device, op)))
             break;
         if ((bits = acclib_wait_pause(&w))) {
             /* It may have come just before. An interrupt is not lost for that: it was taken. */
@@ -208,7 +254,19 @@ uint32_t acclib_lane_wait_post(accl_device *device, const struct operation *op, 
     return 0;
 }
 
-/* Until member INDEX is done with call NUMBER. */
+uint32_t acclib_lane_ask_copy(accl_device *device, const struct operation *op, uint32_t index,
+                              uint64_t number)
+{
+    uint32_t bits = post_copy(device, op);
+    if (bits)
+        return bits;
+
+    atomic_store_explicit(&op->comm->lanes->own->unread, number, memory_order_release);
+    acclib_lane_wake_members(device, op->comm);
+    acclib_wake_flush(device);
+    return lane_wait_word(device, op, index, number, &op->comm->lanes->of[index]->copied);
+}
+
 uint32_t acclib_lane_wait_done_by(accl_device *device, const struct operation *op, uint32_t index,
                                   uint64_t number)
 {
@@ -262,6 +320,12 @@ void acclib_lane_publish(accl_device *device, const struct operation *op, struct
     acclib_lane_wake_members(device, op->comm);
     post->note = call_note(op->comm, number);
     atomic_store_explicit(&post->number, number, memory_order_release);
+}
+
+void acclib_lane_show_copy(accl_device *device, const struct communicator *comm, uint64_t number)
+{
+    acclib_lane_wake_members(device, comm);
+    atomic_store_explicit(&comm->lanes->own->copied, number, memory_order_release);
 }
 
 void acclib_lane_finish(accl_device *device, const struct operation *op, uint64_t number)

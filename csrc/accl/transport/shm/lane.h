@@ -59,7 +59,9 @@ uint32_t acclib_lane_compare_calls(accl_device *device, const struct communicato
 uint32_t acclib_lane_differs(accl_device *device, const struct communicator *comm, uint32_t index,
                              uint64_t number, uint16_t note);
 
-/* --- waiting for the others --- */
+/* --- waiting for the others ---
+ *
+ * A rank that sleeps there, and has posted an array that a member cannot read, posts a copy. */
 
 /* Waits until member INDEX has posted call NUMBER: CALL_MISMATCH_ERROR if it has another
  * signature. */
@@ -74,6 +76,10 @@ uint32_t acclib_lane_wait_rounds(accl_device *device, const struct operation *op
 /* Waits until member INDEX, or every member, is done with call NUMBER. */
 uint32_t acclib_lane_wait_done_by(accl_device *device, const struct operation *op, uint32_t index,
                                   uint64_t number);
+/* Waits until member INDEX has posted a copy of an array that this rank cannot read, and does not
+ * use. Posts one of its own array, for which that member may wait. */
+uint32_t acclib_lane_ask_copy(accl_device *device, const struct operation *op, uint32_t index,
+                              uint64_t number);
 /* CALL_MISMATCH_ERROR if member INDEX, which is done with call NUMBER, made another one. */
 uint32_t acclib_lane_check_note(accl_device *device, const struct operation *op, uint32_t index,
                                 uint64_t number);
@@ -84,6 +90,9 @@ uint32_t acclib_lane_wait_done(accl_device *device, const struct operation *op, 
 /* Shows POST, which is filled in but for its note and number. */
 void acclib_lane_publish(accl_device *device, const struct operation *op, struct lane_post *post,
                          uint64_t number);
+
+/* Shows that this rank has posted no array for call NUMBER, or no longer. */
+void acclib_lane_show_copy(accl_device *device, const struct communicator *comm, uint64_t number);
 
 /* This rank is done with call NUMBER: it reads nothing of the others any more. */
 void acclib_lane_finish(accl_device *device, const struct operation *op, uint64_t number);

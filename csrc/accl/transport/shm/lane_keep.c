@@ -102,6 +102,7 @@ uint32_t acclib_lane_move_source(accl_device *device, const struct operation *op
     struct communicator *comm = op->comm;
     struct lane_post *post = lane_post_of(comm->lanes->own, number);
     __atomic_store_n(&post->source, offset, __ATOMIC_RELEASE);
+    acclib_lane_show_copy(device, comm, number);
     atomic_thread_fence(memory_order_seq_cst);
 
     /* Whoever makes its lane after this sees the new offset too. */
