@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
 
-from benchmarks.dpu.prim_times import COMMON, PRIM
+from benchmarks.dpu.prim_times import COMMON, PRIM, TASKLETS
 from benchmarks.harness import Report, Sample, arguments
 from dpu.compiler import Compiler
 from dpu.elf.program import ProgramFile
@@ -93,7 +93,7 @@ def main() -> None:
                         sources,
                         output,
                         includes=[folder / "support"],
-                        defines=COMMON,
+                        defines={**COMMON, "NR_TASKLETS": TASKLETS},
                         options=["-w", *(f"-D{macro}" for macro in defines)],
                         opt_lvl=level,
                     )

@@ -35,7 +35,7 @@ TABLE = "tools/upmem_reg_model/data/input.xlsx"
 PROGRAMS = "golang/uPIMulator/benchmark"
 CELLS = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 TASKLETS = 16
-COMMON = {"NR_TASKLETS": TASKLETS, "ENERGY": 0, "PERF": 0}
+COMMON = {"ENERGY": 0, "PERF": 0}
 PARTS = ("kernel", "to DPUs", "from DPUs", "between DPUs")
 OTHERS = {"transfers": PARTS[1:], "total": PARTS}
 
@@ -100,7 +100,15 @@ def rows(table: Path) -> Iterator[Row]:
             )
 
 
-def build(source: Path, folder: Path, costs: str, elf: Path | None, name: str) -> None:
+def build(
+    source: Path,
+    folder: Path,
+    name: str,
+    *,
+    costs: str = "upmem",
+    elf: Path | None = None,
+    tasklets: int = TASKLETS,
+) -> None:
     """Copy a program, and compile its DPU program, or take the one in ELF."""
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("baselines"))
     (binary,) = re.findall(r'DPU_BINARY "([^"]+)"', (folder / "host/app.c").read_text())
@@ -113,19 +121,21 @@ def build(source: Path, folder: Path, costs: str, elf: Path | None, name: str) -
         sorted((folder / "dpu").glob("*.c")),
         folder / binary,
         includes=[folder / "support"],
-        defines=COMMON,
+        defines={**COMMON, "NR_TASKLETS": tasklets},
         options=["-w", *(f"-D{macro}" for macro in PRIM[name].defines)],
         opt_lvl="-O2",
     )
 
 
-def run(folder: Path, row: Row) -> list[float]:
-    """Compile and run the host; return milliseconds of `PARTS`."""
-    macros = [*(f"{key}={value}" for key, value in COMMON.items()), *PRIM[row.program].defines]
-    macros += [f"NR_DPUS={row.dpus}", "PROBLEM_SIZE=2"]
-    if row.program == "BS":  # searches in as many numbers as the table says
+def build_host(
+    folder: Path, name: str, dpus: int, size: int, tasklets: int = TASKLETS
+) -> list[str]:
+    """Compile the host; return its command."""
+    macros = [*(f"{key}={value}" for key, value in COMMON.items()), *PRIM[name].defines]
+    macros += [f"NR_TASKLETS={tasklets}", f"NR_DPUS={dpus}", "PROBLEM_SIZE=2"]
+    if name == "BS":  # searches in as many numbers as the table says
         common = folder / "support/common.h"
-        text = re.sub(r"(#define INPUT_SIZE) \d+", rf"\1 {row.size}", common.read_text())
+        text = re.sub(r"(#define INPUT_SIZE) \d+", rf"\1 {size}", common.read_text())
         common.write_text(text)
     host = folder / "host.out"
     subprocess.run(
@@ -138,10 +148,16 @@ def run(folder: Path, row: Row) -> list[float]:
         ],
         check=True,
     )
+    return [str(host), *PRIM[name].words(size), "-w", "0", "-e", "1"]
+
+
+def run(folder: Path, row: Row) -> list[float]:
+    """Compile and run the host; return milliseconds of `PARTS`."""
+    command = build_host(folder, row.program, row.dpus, row.size)
     report = folder / "report.csv"
     report.unlink(missing_ok=True)
     done = subprocess.run(
-        [str(host), *PRIM[row.program].words(row.size), "-w", "0", "-e", "1"],
+        command,
         cwd=folder,
         env={**os.environ, "DPU_SOFT_REPORT": str(report)},
         check=False,
@@ -224,9 +240,8 @@ def main() -> None:
         found = []
         with tempfile.TemporaryDirectory(prefix="offchip-bench-") as place:
             folder = Path(place) / program
-            build(
-                options.checkout / PROGRAMS / program, folder, options.costs, options.elf, program
-            )
+            source = options.checkout / PROGRAMS / program
+            build(source, folder, program, costs=options.costs, elf=options.elf)
             for row in table:
                 if row.program == program:
                     found.append((row, run(folder, row)))
