@@ -271,6 +271,18 @@ def test_a_forked_child_reports_for_itself(name: str, tmp_path: Path) -> None:
     assert sorted(row["dpus"] for row in totals) == [2, 3]
 
 
+def test_a_total_has_no_energy_if_one_launch_has_none(tmp_path: Path) -> None:
+    head, _, _ = FORK.partition("work(2)")
+    file = tmp_path / "report.csv"
+    program = head.replace("nr_dpus=count", "nr_dpus=1, profile=count")
+    program += "work(''); work('softDmaEngines=2')"
+    environment = {**os.environ, "DPU_SOFT_REPORT": str(file)}
+    subprocess.run([sys.executable, "-P", "-c", program], check=True, env=environment)
+    joules = {(row["event"], row["number"]): row["joules"] for row in read_report(file.read_text())}
+    assert joules["launch", 1] > 0
+    assert joules["launch", 2] == joules["total_launch", 2] == joules["total", 2] == 0
+
+
 def test_python_hosts_have_reports_and_no_line() -> None:
     program = FORK.partition("child =")[0]
     environment = {key: value for key, value in os.environ.items() if key != "DPU_SOFT_QUIET"}
