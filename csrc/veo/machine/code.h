@@ -59,6 +59,7 @@ struct ve_code {
     uint32_t countdown;                            /* taken branches until the next sample */
     uint64_t seen;    /* for ve_code_sample; 0 when code is decoded anew */
     uint64_t changes; /* of all code, when this was last decoded anew */
+    int64_t sampled;  /* when; for ve_code_sample */
 };
 
 /* With the labels of what is undecoded, behind a page, translated. NULL without memory. */

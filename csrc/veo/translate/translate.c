@@ -16,6 +16,12 @@
 
 /* Samples of interpreted code in a page before what runs there is translated. */
 #define SAMPLES 512
+/*
+ * A sample counts as many times as it lasted this long, which scalar code takes: vector code has
+ * few branches. What waited for its caller in between does not count for more than some samples.
+ */
+#define SAMPLE_NS 50000
+#define SAMPLE_COUNTS_MOST 64
 /* Taken branches between samples; and of an engine that translates all. */
 #define PERIOD 4096
 #define SHORT_PERIOD 64
@@ -275,13 +281,21 @@ static void install(struct ve_code *code)
     code->seen = ready;
 }
 
+/* How many samples the time since the last one stands for. */
+static uint32_t count_samples(struct ve_code *code)
+{
+    int64_t now = clock_now(), count = code->sampled != 0 ? (now - code->sampled) / SAMPLE_NS : 1;
+    code->sampled = now;
+    return count < 1 ? 1 : count < SAMPLE_COUNTS_MOST ? (uint32_t)count : SAMPLE_COUNTS_MOST;
+}
+
 static void sample(struct ve_code *code, const struct ve_decoded *decoded)
 {
     struct ve_page *page = ve_code_page(code, decoded->address);
     bool at_once = service.engine == VE_ENGINE_TRANSLATED;
     bool is_interpreted = decoded->label != code->translated;
     page->is_used = true;
-    page->samples += is_interpreted;
+    page->samples += is_interpreted ? count_samples(code) : 0;
     bool wants = is_interpreted && (at_once || page->samples >= SAMPLES);
     if (wants)
         page->samples = 0;

@@ -7,6 +7,9 @@
  */
 #include "tests/veo/support/ve_engines.h"
 
+#include "common/clock.h"
+#include "hostcode/background.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -300,6 +303,33 @@ static void test_without_a_compiler_code_is_interpreted(void)
     ve_core_destroy(core);
 }
 
+/* Vectors take long between branches: time counts, not how many branches there were. */
+static void test_vector_code_is_translated_after_few_branches(void)
+{
+    enum { BRANCHES = 300000, DIVISIONS = 16 };
+    size_t at = 0;
+    while (at < DIVISIONS)
+        code[at++] = WORD(VFDIV_D, UINT64_C(1) << 24 | 2 << 16 | 3 << 8);
+    code[at++] = WORD(LEA, SX(COUNTER) | SZ(COUNTER) | DISPLACEMENT(-1));
+    code[at] = BRANCH(BR_L, VE_GREATER, SY(COUNTER), -8 * (int)at);
+    code[at + 1] = RETURN;
+    ve_code_changed();
+    ve_translate_use(VE_ENGINE_AUTO);
+    uint64_t before = compiled();
+    struct ve_core *core = make_core(6);
+    core->s[COUNTER] = BRANCHES;
+    core->vl = VE_VECTOR_LENGTH;
+    CHECK(ve_core_run(core, (uint64_t)(uintptr_t)code));
+    int64_t deadline = clock_deadline(60 * CLOCK_SECOND);
+    while (compiled() == before && clock_now() < deadline) {
+        host_background_lock();
+        host_background_wait(clock_deadline(100 * CLOCK_MILLISECOND));
+        host_background_unlock();
+    }
+    CHECK(compiled() == before + 1);
+    ve_core_destroy(core);
+}
+
 int main(void)
 {
     set_up_engines();
@@ -312,6 +342,7 @@ int main(void)
     test_a_bad_address_in_a_block_has_its_instruction();
     test_the_cache_has_code_of_another_address();
     test_what_is_damaged_in_the_cache_is_compiled_again();
+    test_vector_code_is_translated_after_few_branches();
     test_without_a_compiler_code_is_interpreted();
     return 0;
 }
