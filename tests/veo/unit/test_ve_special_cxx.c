@@ -132,7 +132,7 @@ static void test_sizes_of_tables_are_primes(void)
 
 static void test_clocks_go_forward(void)
 {
-    int64_t first, second, real;
+    int64_t first = 0, second = 0, real = 0;
     call(verun_steady_now, address_of(&first), 0);
     call(verun_steady_now, address_of(&second), 0);
     CHECK(first > 0 && second >= first);
