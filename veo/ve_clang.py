@@ -64,6 +64,7 @@ OLD_C = tuple(
         "implicit-function-declaration",
         "implicit-int",
         "int-conversion",
+        "return-mismatch",
         "incompatible-pointer-types",
         "incompatible-function-pointer-types",
     )

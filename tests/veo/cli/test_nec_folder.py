@@ -144,7 +144,7 @@ def test_kernels_are_compiled_without_a_compiler_of_the_system(
     assert done.returncode == 0, done.stderr
     assert b".debug_info" in (tmp_path / "libroot.so").read_bytes()
 
-    (tmp_path / "old.c").write_text("f() { return undeclared(1); }\n")
+    (tmp_path / "old.c").write_text("f() { return undeclared(1); }\nint g() { return; }\n")
     done = shell("ncc -c old.c", PATH="", CC="")
     assert done.returncode == 0, done.stderr
 
