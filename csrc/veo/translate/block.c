@@ -39,6 +39,8 @@ struct ve_element ve_element_of(const struct ve_instruction *i)
         element.scalars = (i->cs != 0 ? 1u : 0u) | ((forms & EITHER) != 0 && i->cs2 != 0 ? 2u : 0u);
     if (element.kind == VE_ELEMENT_DOUBLE || element.kind == VE_ELEMENT_SINGLE)
         element.numbers = element.kind;
+    if (element.kind == VE_ELEMENT_COMPARE)
+        element.numbers = i->operation == VE_OP_VFCMP_D ? VE_ELEMENT_DOUBLE : VE_ELEMENT_SINGLE;
     /* Loads have other fields where the mask is. */
     element.is_masked = element.kind != VE_ELEMENT_LOAD && i->mask != 0;
     element.keeps = element.is_masked && element.operands != 0 && (forms & MERGES) == 0 &&
@@ -97,11 +99,19 @@ static bool follows(const struct ve_plan *plan, uint32_t at)
     return at < plan->count && plan->list[at].address == plan->list[at - 1].address + 8;
 }
 
+/* True if an instruction raises what a comparison, which computes the same, does not. */
+static bool is_inexact(const struct ve_instruction *i)
+{
+    enum ve_causes causes = ve_operation_info(i->operation)->causes;
+    return causes >= VE_CAUSES_FLOAT && causes <= VE_CAUSES_APPROXIMATE &&
+           ve_element_of(i).kind != VE_ELEMENT_COMPARE;
+}
+
 /* The end of the block that begins at FIRST; 0 if none does. */
 static uint32_t end_of(const struct ve_plan *plan, uint32_t first)
 {
     uint32_t end = 0, vectors = 0;
-    bool computes = false;
+    bool computes = false, compares = false, is_inexact_too = false;
     for (uint32_t at = first; at - first < VE_BLOCK_MOST; at++) {
         if (at > first && (!follows(plan, at) || plan->head[at]))
             break;
@@ -112,10 +122,13 @@ static uint32_t end_of(const struct ve_plan *plan, uint32_t first)
         if (kind == VE_ELEMENT_NONE)
             continue;
 
+        compares |= kind == VE_ELEMENT_COMPARE;
+        is_inexact_too |= is_inexact(i);
+        if (compares && is_inexact_too)
+            break;
         end = at + 1;
         vectors++;
-        computes |=
-            kind == VE_ELEMENT_DOUBLE || kind == VE_ELEMENT_SINGLE || kind == VE_ELEMENT_MASK;
+        computes |= kind >= VE_ELEMENT_DOUBLE && kind <= VE_ELEMENT_MASK;
         if (kind == VE_ELEMENT_STORE)
             break;
     }

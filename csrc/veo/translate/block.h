@@ -17,8 +17,9 @@ enum ve_element_kind {
     VE_ELEMENT_NONE, /* not one for a block */
     VE_ELEMENT_WHOLE,
     VE_ELEMENT_DOUBLE,
-    VE_ELEMENT_SINGLE, /* one or two in an element */
-    VE_ELEMENT_MASK,   /* the making of one */
+    VE_ELEMENT_SINGLE,  /* one or two in an element */
+    VE_ELEMENT_COMPARE, /* as these, but it raises nothing that is inexact or too large */
+    VE_ELEMENT_MASK,    /* the making of one */
     VE_ELEMENT_LOAD,
     VE_ELEMENT_STORE
 };

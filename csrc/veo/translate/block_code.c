@@ -107,6 +107,14 @@ static bool may_overflow(const struct block *b)
     return may;
 }
 
+static bool compares(const struct block *b)
+{
+    bool has = false;
+    for (uint32_t at = b->first; at < b->end; at++)
+        has |= element_of(b, at).kind == VE_ELEMENT_COMPARE;
+    return has;
+}
+
 static void write_address(FILE *out, const struct block *b, uint32_t at)
 {
     const struct ve_instruction *i = instruction_of(b, at);
@@ -400,12 +408,16 @@ void ve_block_write(FILE *out, const struct ve_plan *plan, uint32_t first)
     if (b->store < b->end)
         fprintf(out, "    AT(list + %u);\n", b->store);
 
+    if (compares(b))
+        fprintf(out, "    const uint32_t before = host_flags();\n");
     fprintf(out, "    for (; i + LANES <= n; i += LANES) {\n");
     write_group(out, b, false);
     fprintf(out, "    }\n    if (i < n) {\n    const group lanes = first_lanes(n - i);\n");
     write_group(out, b, true);
     fprintf(out, "    }\n");
     write_apart(out, b);
+    if (compares(b))
+        fprintf(out, "    keep_invalid(before);\n");
     fprintf(out, "    goto done_%u;\nslow_%u:;\n", first, first);
     write_saved(out, b, "    s%u = old%u;\n");
     fprintf(out, "#endif\n");

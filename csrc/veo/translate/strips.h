@@ -74,6 +74,14 @@ IN_LINE group first_lanes(uint64_t count)
 #define ADD_S(y, z, w) ((group)((single_group)(y) + (single_group)(z)))
 #define SUBTRACT_S(y, z, w) ((group)((single_group)(y) - (single_group)(z)))
 #define MULTIPLY_S(y, z, w) ((group)((single_group)(y) * (single_group)(z)))
+/* y - z, but 0 for equal infinities too. */
+#define COMPARE(type, y, z) \
+    __extension__({ \
+        const group kept_ = (group)((type)(y) != (type)(z)); \
+        (group)((type)((y) & kept_) - (type)((z) & kept_)); \
+    })
+#define COMPARE_D(y, z, w) COMPARE(double_group, y, z)
+#define COMPARE_S(y, z, w) COMPARE(single_group, y, z)
 #define ADD_WORDS(y, z, w) ((group)((word_group)(y) + (word_group)(z)))
 #define SUBTRACT_WORDS(y, z, w) ((group)((word_group)(y) - (word_group)(z)))
 #define BOTH(y, z, w) ((y) & (z))
@@ -291,6 +299,19 @@ IN_LINE bool are_apart(uint64_t load, uint64_t load_bytes, uint64_t store, uint6
 #define ROW(number) (*(group_in_memory *)&core->v[number][i])
 #define PUT(number, value) ROW(number) = (value)
 #define PUT_PART(number, value) ROW(number) = (ROW(number) & ~lanes) | ((value) & lanes)
+
+/* The exceptions that the host noted; of what a block of comparisons adds, the first remains. */
+#define HOST_INVALID 1u
+IN_LINE uint32_t host_flags(void)
+{
+    __asm__ volatile("" : : : "memory");
+    return __builtin_ia32_stmxcsr();
+}
+IN_LINE void keep_invalid(uint32_t before)
+{
+    __builtin_ia32_ldmxcsr(before | (host_flags() & HOST_INVALID));
+    __asm__ volatile("" : : : "memory");
+}
 
 #define FIXED_OVERFLOW_STOPS \
     (core->psw & (uint64_t)VE_PSW_FIXED_OVERFLOW << VE_PSW_ENABLE_SHIFT) != 0

@@ -143,7 +143,7 @@ static uint64_t any_element(enum mix mix)
         if (!ve_decode(word, &i))
             continue;
         struct ve_element element = ve_element_of(&i);
-        bool is_number = element.kind == VE_ELEMENT_DOUBLE || element.kind == VE_ELEMENT_SINGLE;
+        bool is_number = element.kind >= VE_ELEMENT_DOUBLE && element.kind <= VE_ELEMENT_COMPARE;
         bool is_whole = element.kind == VE_ELEMENT_WHOLE;
         if (element.kind == VE_ELEMENT_MASK || (is_number && mix != MIX_WHOLE) ||
             (is_whole && mix != MIX_NUMBERS))
@@ -386,6 +386,34 @@ static void test_masks_go_on_behind_a_nan(void)
     ve_core_destroy(run_both(46, NEAREST));
 }
 
+static void test_comparisons_in_blocks_raise_nothing_inexact(void)
+{
+    enum { ONE = 21, SMALL = 22, TO_Y = 53 };
+    const uint64_t words[] = {
+        WORD(LEA, SX(1) | DISPLACEMENT(100)),
+        WORD(LVL, SY(1)),
+        WORD(LEA_SL, SX(ONE) | DISPLACEMENT(0x3FF00000)),
+        WORD(LEA_SL, SX(SMALL) | DISPLACEMENT(0x30F00000)),
+        WORD(VBRD, VECTORS(1, 0, 0) | SY(SMALL)),
+        WORD(VFCMP_D, VECTORS(2, 0, 1) | SY(ONE) | UINT64_C(1) << TO_Y),
+        WORD(VFMK_D, VECTORS(2, VE_GREATER, 2)),
+        WORD(VMRG, VECTORS(3, 2, 1)) | UINT64_C(2) << 48,
+        WORD(NOP, 0),
+        COUNT_DOWN,
+        UP_TO_0(9),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    struct ve_core *core = run_both(48, NEAREST);
+    CHECK((core->psw & VE_PSW_INEXACT) == 0 && core->v[3][99] == core->v[1][99]);
+    ve_core_destroy(core);
+
+    code[8] = WORD(VFADD_D, VECTORS(4, 0, 1) | SY(ONE) | UINT64_C(1) << TO_Y);
+    core = run_both(48, NEAREST);
+    CHECK((core->psw & VE_PSW_INEXACT) != 0);
+    ve_core_destroy(core);
+}
+
 static void test_blocks_raise_what_elements_and_scalars_raise(void)
 {
     /* Infinity is multiplied by ones; and in the end a sum is too large, in the middle of a block.
@@ -488,6 +516,7 @@ int main(void)
     test_stores_and_loads_of_blocks_overlap();
     test_of_two_nans_blocks_have_the_same();
     test_masks_go_on_behind_a_nan();
+    test_comparisons_in_blocks_raise_nothing_inexact();
     test_blocks_raise_what_elements_and_scalars_raise();
     test_vectors_that_become_shorter_keep_their_elements();
     test_a_block_is_entered_in_its_middle();
