@@ -386,29 +386,76 @@ static void test_masks_go_on_behind_a_nan(void)
     ve_core_destroy(run_both(46, NEAREST));
 }
 
+static void test_masks_in_blocks(void)
+{
+    enum { A = 21, B = 22, C = 23, MINUS_0 = 24, ONE = 25, TO_Y = 53 };
+    const uint64_t words[] = {
+        WORD(LEA, SX(1) | DISPLACEMENT(100)),
+        WORD(LVL, SY(1)),
+        WORD(LEA, SX(A) | SZ(BUFFER)),
+        WORD(LEA, SX(B) | SZ(BUFFER) | DISPLACEMENT(1024)),
+        WORD(LEA, SX(C) | SZ(BUFFER) | DISPLACEMENT(2048)),
+        WORD(LEA_SL, SX(MINUS_0) | DISPLACEMENT(INT32_MIN)),
+        WORD(LEA_SL, SX(ONE) | DISPLACEMENT(0x3FF00000)),
+        LOAD(1, A),
+        SUM_OF(4, 1), /* the next block makes mask 4, not vector 4 */
+        KEEP(1, C),
+        LOAD(2, B),
+        WORD(VFMK_L, VECTORS(2, VE_GREATER, 2)),
+        WORD(VBRD, VECTORS(6, 0, 0) | SY(MINUS_0)),
+        WORD(VFMK_D, VECTORS(4, VE_LESS, 6)),
+        WORD(VFMK_D, VECTORS(5, VE_EQUAL, 6)),
+        WORD(VBRD, VECTORS(7, 0, 0) | SY(ONE)),
+        WORD(VMRG, VECTORS(8, 0, 7) | IY(0) | UINT64_C(1) << TO_Y) | UINT64_C(2) << 48,
+        WORD(VFDIV_D, VECTORS(9, 7, 8)) | UINT64_C(2) << 48, /* never by 0 */
+        WORD(VCMPS_L, VECTORS(11, 0, 1) | SY(MINUS_0) | UINT64_C(1) << TO_Y),
+        WORD(VCMPS_W_SX, VECTORS(12, 1, 2)),
+        WORD(VFMK_L, VECTORS(0, VE_GREATER, 2)),             /* which stays all ones */
+        WORD(PVADDS, VECTORS(10, 1, 2)) | UINT64_C(2) << 48, /* of which halves have masks */
+        COUNT_DOWN,
+        UP_TO_0(22),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    struct ve_core *core = run_both(49, NEAREST);
+    CHECK((core->psw & (VE_PSW_INVALID | VE_PSW_DIVIDE)) == 0);
+    CHECK(core->vm[2][0] != 0 && core->vm[2][0] != UINT64_MAX);
+    CHECK(core->vm[4][0] == 0 && core->vm[5][0] == UINT64_MAX);
+    ve_core_destroy(core);
+}
+
 static void test_comparisons_in_blocks_raise_nothing_inexact(void)
 {
-    enum { ONE = 21, SMALL = 22, TO_Y = 53 };
+    enum { ONE = 21, SMALL = 22, LATE = 23, INFINITE = 24, TO_Y = 53 };
     const uint64_t words[] = {
         WORD(LEA, SX(1) | DISPLACEMENT(100)),
         WORD(LVL, SY(1)),
         WORD(LEA_SL, SX(ONE) | DISPLACEMENT(0x3FF00000)),
         WORD(LEA_SL, SX(SMALL) | DISPLACEMENT(0x30F00000)),
+        WORD(SRL, SX(LATE) | IY(2) | SZ(COUNTER)),
+        WORD(LEA, SX(LATE) | SZ(LATE) | DISPLACEMENT(970)),
+        WORD(SLL, SX(LATE) | IY(52) | SZ(LATE)),
         WORD(VBRD, VECTORS(1, 0, 0) | SY(SMALL)),
         WORD(VFCMP_D, VECTORS(2, 0, 1) | SY(ONE) | UINT64_C(1) << TO_Y),
         WORD(VFMK_D, VECTORS(2, VE_GREATER, 2)),
         WORD(VMRG, VECTORS(3, 2, 1)) | UINT64_C(2) << 48,
         WORD(NOP, 0),
+        WORD(LEA_SL, SX(INFINITE) | DISPLACEMENT(0x7FF00000)),
+        WORD(VBRD, VECTORS(5, 0, 0) | SY(INFINITE)),
+        WORD(VFCMP_D, VECTORS(6, 0, 5) | SY(INFINITE) | UINT64_C(1) << TO_Y), /* 0 */
         COUNT_DOWN,
-        UP_TO_0(9),
+        UP_TO_0(15),
         RETURN,
     };
     memcpy(code, words, sizeof words);
     struct ve_core *core = run_both(48, NEAREST);
-    CHECK((core->psw & VE_PSW_INEXACT) == 0 && core->v[3][99] == core->v[1][99]);
+    CHECK((core->psw & (VE_PSW_INEXACT | VE_PSW_INVALID)) == 0);
+    CHECK(core->v[6][99] == 0 && core->v[3][99] == core->v[1][99]);
     ve_core_destroy(core);
 
-    code[8] = WORD(VFADD_D, VECTORS(4, 0, 1) | SY(ONE) | UINT64_C(1) << TO_Y);
+    /* 1 and a number that is too small for an exact sum in the last iterations. */
+    code[7] = WORD(VBRD, VECTORS(1, 0, 0) | SY(ONE));
+    code[11] = WORD(VFADD_D, VECTORS(4, 0, 1) | SY(LATE) | UINT64_C(1) << TO_Y);
     core = run_both(48, NEAREST);
     CHECK((core->psw & VE_PSW_INEXACT) != 0);
     ve_core_destroy(core);
@@ -516,6 +563,7 @@ int main(void)
     test_stores_and_loads_of_blocks_overlap();
     test_of_two_nans_blocks_have_the_same();
     test_masks_go_on_behind_a_nan();
+    test_masks_in_blocks();
     test_comparisons_in_blocks_raise_nothing_inexact();
     test_blocks_raise_what_elements_and_scalars_raise();
     test_vectors_that_become_shorter_keep_their_elements();
