@@ -16,7 +16,7 @@ from .frames import Frame
 from .machine import MRAM_BASE
 from .session import Attached
 
-__all__ = ["Value", "as_json", "show", "shown_type"]
+__all__ = ["Value", "as_json", "show"]
 
 _MOST_ELEMENTS = 32
 _MOST_TEXT = 256
@@ -204,11 +204,6 @@ def _encode(type: Type, number: float) -> bytes:
 
 
 # Shown to people, and to programs.
-
-
-def shown_type(type: Type) -> str:
-    """Return the name of a type as the source has it."""
-    return type.name
 
 
 def show(value: Value, *, hexadecimal: bool = False) -> str:

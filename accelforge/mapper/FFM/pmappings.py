@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from accelforge.frontend.renames import EinsumName
@@ -85,21 +84,6 @@ class MultiEinsumPmappings:
             _merged(self.einsum2jobs, other.einsum2jobs),
             self.objectives,
             can_combine_multiple_runs=True,
-        )
-
-    def _filter(
-        self,
-        filter_lambda: Callable[[PmappingGroup], bool],
-        einsums_with_pmappings_generated: list[EinsumName] | None = None,
-    ) -> MultiEinsumPmappings:
-        """Return the groups of pmappings that a function wants."""
-        names = einsums_with_pmappings_generated or list(self.einsum2pmappings)
-        return MultiEinsumPmappings(
-            self.spec,
-            {n: [g for g in self.einsum2pmappings[n] if filter_lambda(g)] for n in names},
-            self.einsum2jobs,
-            self.objectives,
-            self.can_combine_multiple_runs,
         )
 
     def drop_einsums(self, *einsums_with_pmappings_generated: EinsumName) -> None:

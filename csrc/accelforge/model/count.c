@@ -35,9 +35,10 @@ struct forge_computes forge_count_computes(const struct forge_plan *plan,
     return computes;
 }
 
-double forge_tile_size(const struct forge_plan *plan, struct forge_span factors,
-                       const struct forge_variable *variables, const double *values,
-                       const struct forge_pace *paces)
+/* Values in the tile that FACTORS describe. */
+static double tile_size(const struct forge_plan *plan, struct forge_span factors,
+                        const struct forge_variable *variables, const double *values,
+                        const struct forge_pace *paces)
 {
     double size = 1;
     for (uint32_t f = 0; f < factors.count; f++) {
@@ -205,14 +206,14 @@ void forge_count_traffic(const struct forge_plan *plan, const struct forge_varia
             lift(&child, hops, holder->above, inner, paces);
             inner = holder->above;
 
-            double fills = forge_tile_size(plan, holder->tile, variables, values, paces);
+            double fills = tile_size(plan, holder->tile, variables, values, paces);
             struct exchange own = {0, 0, 0};
             if (i > 0)
                 own = own_exchange(holder, path->output, fills, &child);
             traffic[h] = charge(holder, holding, values, &own, &child, &products);
             traffic[h].reserved =
                 holder->toll ? 0
-                             : forge_tile_size(plan, holder->reserved, variables, values, paces) *
+                             : tile_size(plan, holder->reserved, variables, values, paces) *
                                    values[holding->bits];
             child = own;
         }

@@ -50,9 +50,4 @@ void forge_count_traffic(const struct forge_plan *plan, const struct forge_varia
                          const struct forge_pace *paces, double *prefixes,
                          struct forge_traffic *traffic);
 
-/* Values in the tile that FACTORS describe. */
-double forge_tile_size(const struct forge_plan *plan, struct forge_span factors,
-                       const struct forge_variable *variables, const double *values,
-                       const struct forge_pace *paces);
-
 #endif

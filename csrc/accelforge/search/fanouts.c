@@ -4,7 +4,7 @@
 
 #include "accelforge/search/template.h"
 
-bool forge_sketch_insert(struct forge_sketch *sketch, uint32_t at, struct forge_node node)
+static bool insert(struct forge_sketch *sketch, uint32_t at, struct forge_node node)
 {
     if (sketch->count >= sketch->room)
         return false;
@@ -72,7 +72,7 @@ bool forge_insert_fanouts(const struct forge_facts *facts, struct forge_sketch *
                     .variable = variable,
                     .number = sketch->next_number++,
                 };
-                if (!forge_sketch_insert(sketch, place, loop))
+                if (!insert(sketch, place, loop))
                     return false;
             }
     }
@@ -119,7 +119,7 @@ bool forge_insert_missing(const struct forge_facts *facts, struct forge_sketch *
             .variable = variable,
             .number = sketch->next_number++,
         };
-        if (!forge_sketch_insert(sketch, at_end ? sketch->count : place, loop))
+        if (!insert(sketch, at_end ? sketch->count : place, loop))
             return false;
     }
     return true;

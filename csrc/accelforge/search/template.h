@@ -104,7 +104,6 @@ struct forge_sketch {
     uint32_t next_number; /* of loops */
 };
 
-bool forge_sketch_insert(struct forge_sketch *sketch, uint32_t at, struct forge_node node);
 void forge_sketch_remove(struct forge_sketch *sketch, uint32_t at);
 
 struct forge_step_maker;

@@ -45,7 +45,8 @@ static void make_lookup(void)
     lookup.start[KEY_COUNT] = count;
 }
 
-uint32_t dpu_field_bits(const struct dpu_field *field, uint64_t word)
+/* The bits of a field, not extended. */
+static uint32_t field_bits(const struct dpu_field *field, uint64_t word)
 {
     uint64_t value = 0;
     for (const struct dpu_segment *s = field->segments;
@@ -60,9 +61,9 @@ static bool field_is_valid(const struct dpu_form *form, const struct dpu_field *
     switch ((enum dpu_field_check)field->check) {
     case DPU_ANY: return true;
     case DPU_GENERAL:
-    case DPU_EVEN: return dpu_field_bits(field, word) < DPU_MACHINE_REGISTERS;
-    case DPU_NOT_ZERO: return dpu_field_bits(field, word) != DPU_MACHINE_REGISTERS;
-    case DPU_CODE: return (form->codes >> dpu_field_bits(field, word) & 1) != 0;
+    case DPU_EVEN: return field_bits(field, word) < DPU_MACHINE_REGISTERS;
+    case DPU_NOT_ZERO: return field_bits(field, word) != DPU_MACHINE_REGISTERS;
+    case DPU_CODE: return (form->codes >> field_bits(field, word) & 1) != 0;
     }
     return false;
 }
@@ -82,7 +83,8 @@ bool dpu_form_matches(uint32_t form, uint64_t word)
     return true;
 }
 
-uint32_t dpu_find_form(uint64_t word)
+/* Index of the form that a word has, DPU_FORM_NONE if it is no instruction. */
+static uint32_t find_form(uint64_t word)
 {
     pthread_once(&lookup.once, make_lookup);
     word &= DPU_WORD_MASK;
@@ -95,7 +97,7 @@ uint32_t dpu_find_form(uint64_t word)
 
 bool dpu_decode(uint64_t word, struct dpu_instruction *instruction)
 {
-    *instruction = (struct dpu_instruction){.form = dpu_find_form(word)};
+    *instruction = (struct dpu_instruction){.form = find_form(word)};
     if (instruction->form == DPU_FORM_NONE)
         return false;
 
@@ -103,7 +105,7 @@ bool dpu_decode(uint64_t word, struct dpu_instruction *instruction)
     instruction->operand_count = f->operand_count;
     for (uint32_t i = 0; i < f->operand_count; i++) {
         const struct dpu_field *field = &dpu_fields[f->fields[i]];
-        int64_t value = dpu_field_bits(field, word);
+        int64_t value = field_bits(field, word);
         if (field->is_signed && (value >> (field->width - 1) & 1) != 0)
             value -= INT64_C(1) << field->width;
         instruction->values[i] = value;

@@ -54,10 +54,6 @@ struct dpu_form {
 extern const struct dpu_form dpu_forms[DPU_FORM_COUNT];
 extern const struct dpu_field dpu_fields[];
 
-/* Index of the form that a word has, DPU_FORM_NONE if it is no instruction. */
-uint32_t dpu_find_form(uint64_t word);
-/* The bits of a field, not extended. */
-uint32_t dpu_field_bits(const struct dpu_field *field, uint64_t word);
 /* Meaning of a code of the class; DPU_IF_FALSE if it has no name. */
 enum dpu_condition dpu_condition_of(enum dpu_condition_class condition_class, uint32_t code);
 

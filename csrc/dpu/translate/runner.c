@@ -36,7 +36,7 @@ static bool is_event(const struct dpu_operation *op)
  * code; the interpreter goes on from there up to the next entry. So it is by the budget and by
  * events alone that a tasklet stops where it does.
  */
-uint32_t dpu_run_translated(struct dpu_machine *m, struct dpu_thread *t, uint32_t budget)
+static uint32_t run_translated(struct dpu_machine *m, struct dpu_thread *t, uint32_t budget)
 {
     struct dpu_record *record = dpu_record_of(m->program);
     const struct dpu_host_code *code = atomic_load_explicit(&record->code, memory_order_acquire);
@@ -84,6 +84,6 @@ struct dpu_record *dpu_record_new(void)
 {
     struct dpu_record *record = calloc(1, sizeof *record);
     if (record != NULL)
-        record->base = (struct dpu_translation){.run = dpu_run_translated, .release = release};
+        record->base = (struct dpu_translation){.run = run_translated, .release = release};
     return record;
 }

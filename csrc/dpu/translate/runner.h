@@ -59,8 +59,4 @@ static inline struct dpu_record *dpu_record_of(struct dpu_program *program)
                                                              memory_order_acquire);
 }
 
-/* A dpu_runner, for programs with a record: translated code where there is some, and the
- * interpreter for the rest. */
-uint32_t dpu_run_translated(struct dpu_machine *machine, struct dpu_thread *t, uint32_t budget);
-
 #endif

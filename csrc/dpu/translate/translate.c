@@ -197,6 +197,13 @@ void dpu_translate_poll(struct dpu_machine *m, bool at_once)
     host_background_unlock();
 }
 
+/* True if there is translated code for the program of M. */
+static bool is_ready(const struct dpu_machine *m)
+{
+    struct dpu_record *record = m->program != NULL ? dpu_record_of(m->program) : NULL;
+    return record != NULL && atomic_load(&record->code) != NULL;
+}
+
 bool dpu_translate_wait(struct dpu_machine *m, int64_t deadline)
 {
     if (m->iram_changed && !dpu_program_join(m))
@@ -220,18 +227,12 @@ bool dpu_translate_wait(struct dpu_machine *m, int64_t deadline)
     }
 
     host_background_unlock();
-    return dpu_translate_is_ready(m);
-}
-
-bool dpu_translate_is_ready(const struct dpu_machine *m)
-{
-    struct dpu_record *record = m->program != NULL ? dpu_record_of(m->program) : NULL;
-    return record != NULL && atomic_load(&record->code) != NULL;
+    return is_ready(m);
 }
 
 bool dpu_translate_is_used(const struct dpu_machine *m)
 {
-    return m->options.engine != DPU_ENGINE_DRIFT && dpu_translate_is_ready(m);
+    return m->options.engine != DPU_ENGINE_DRIFT && is_ready(m);
 }
 
 void dpu_translate_get_totals(struct dpu_translate_totals *totals)

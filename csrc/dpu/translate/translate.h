@@ -29,8 +29,6 @@ void dpu_translate_poll(struct dpu_machine *machine, bool at_once);
  * False if there is no translated code: without a compiler, for example. Not while it runs.
  */
 bool dpu_translate_wait(struct dpu_machine *machine, int64_t deadline);
-/* True if there is translated code for the machine's program. */
-bool dpu_translate_is_ready(const struct dpu_machine *machine);
 /* True if the machine, which is of engine drift, uses it. */
 bool dpu_translate_is_used(const struct dpu_machine *machine);
 

@@ -12,14 +12,15 @@
 #include "veo/lib/export.h"
 #include "veosoft.h"
 
-int veolib_node_count(void)
+/* Number of simulated nodes, 1 to 1024. */
+static int node_count(void)
 {
     return (int)veolib_env_value(VEOLIB_ID_VEO_SOFT_NODES);
 }
 
 VEO_EXPORT int veosoft_node_count(void)
 {
-    return veolib_env_check() ? veolib_node_count() : -1;
+    return veolib_env_check() ? node_count() : -1;
 }
 
 /* -1 if TEXT is not a node number. */
@@ -91,10 +92,10 @@ int veolib_node_resolve(int venode)
         node = value >= 0 ? value : 0;
     }
 
-    if (node >= veolib_node_count()) {
+    if (node >= node_count()) {
         veolib_fail(ENODEV,
                     "VE node %d does not exist: %d simulated (VEO_SOFT_NODES sets the number)",
-                    node, veolib_node_count());
+                    node, node_count());
         return -1;
     }
     return node;
@@ -104,7 +105,7 @@ VEO_EXPORT int veo_get_ve_arch(int venode)
 {
     if (venode < 0)
         return 0;
-    if (!veolib_env_check() || venode >= veolib_node_count())
+    if (!veolib_env_check() || venode >= node_count())
         return -1;
     return veolib_env_value(VEOLIB_ID_VEO_SOFT_ARCH) == 1 ? 3 : 1;
 }

@@ -8,9 +8,6 @@
 #ifndef VEOLIB_NODE_H
 #define VEOLIB_NODE_H
 
-/* Number of simulated nodes, 1 to 1024. */
-int veolib_node_count(void);
-
 /* The node that veo_proc_create(VENODE) means; -1 (error set) if there is no such node. */
 int veolib_node_resolve(int venode);
 

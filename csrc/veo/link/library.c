@@ -14,11 +14,6 @@
 #include "veo/link/load.h"
 #include "veo/link/objects.h"
 
-bool velink_recognises(const uint8_t *image, size_t size)
-{
-    return velink_is_ve(image, size) || velink_is_archive(image, size);
-}
-
 uint8_t *velink_map_file(const char *path, size_t *size, struct velink_error *error)
 {
     struct stat status = {0};

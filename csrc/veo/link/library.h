@@ -92,9 +92,6 @@ void velink_library_free(struct velink_library *library);
 /* The same for a file: its mapping, which munmap() ends. NULL with the reason. */
 uint8_t *velink_map_file(const char *path, size_t *size, struct velink_error *error);
 
-/* True if a file is one for velink_link(), by how it starts. */
-bool velink_recognises(const uint8_t *image, size_t size);
-
 /* Export of the library by that name, or NULL. */
 const struct velink_named *velink_export(const struct velink_library *library, const char *name);
 

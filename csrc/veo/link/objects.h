@@ -73,15 +73,4 @@ bool velink_objects_resolve(struct velink_objects *all);
 bool velink_objects_relocate(struct velink_objects *all);
 void velink_objects_free(struct velink_objects *all);
 
-/* Meaning of symbol INDEX of an object. */
-struct velink_meaning {
-    const char *name;
-    uint64_t address; /* or distance from the thread pointer */
-    uint64_t size;
-    bool thread_local_one;
-    bool defined; /* in a section that is loaded, or elsewhere */
-};
-struct velink_meaning velink_objects_meaning(const struct velink_objects *all,
-                                             const struct velink_object *object, size_t index);
-
 #endif

@@ -10,13 +10,21 @@
 
 /* --- symbols --- */
 
+/* Meaning of a symbol of an object. */
+struct meaning {
+    const char *name;
+    uint64_t address; /* or distance from the thread pointer */
+    uint64_t size;
+    bool thread_local_one;
+    bool defined; /* in a section that is loaded, or elsewhere */
+};
+
 /* Meaning of a symbol that the object itself defines. */
-static struct velink_meaning own_meaning(const struct velink_objects *all,
-                                         const struct velink_object *object,
-                                         const Elf64_Sym *symbol)
+static struct meaning own_meaning(const struct velink_objects *all,
+                                  const struct velink_object *object, const Elf64_Sym *symbol)
 {
-    struct velink_meaning meaning = {.name = velink_string(object->strings, symbol->st_name),
-                                     .size = symbol->st_size};
+    struct meaning meaning = {.name = velink_string(object->strings, symbol->st_name),
+                              .size = symbol->st_size};
     if (symbol->st_shndx == SHN_ABS) {
         meaning.address = symbol->st_value;
         meaning.defined = true;
@@ -36,8 +44,8 @@ static struct velink_meaning own_meaning(const struct velink_objects *all,
     return meaning;
 }
 
-struct velink_meaning velink_objects_meaning(const struct velink_objects *all,
-                                             const struct velink_object *object, size_t index)
+static struct meaning meaning_of(const struct velink_objects *all,
+                                 const struct velink_object *object, size_t index)
 {
     Elf64_Sym symbol = velink_symbol(object->symbols, index);
     const char *name = velink_string(object->strings, symbol.st_name);
@@ -48,11 +56,11 @@ struct velink_meaning velink_objects_meaning(const struct velink_objects *all,
         return own_meaning(all, object, &symbol);
 
     const struct velink_global *global = &all->globals[number];
-    return (struct velink_meaning){.name = name,
-                                   .address = global->address,
-                                   .size = global->size,
-                                   .thread_local_one = global->thread_local_one,
-                                   .defined = global->known};
+    return (struct meaning){.name = name,
+                            .address = global->address,
+                            .size = global->size,
+                            .thread_local_one = global->thread_local_one,
+                            .defined = global->known};
 }
 
 /* Gives a global that no object defines the address that the environment knows. */
@@ -87,7 +95,7 @@ bool velink_objects_resolve(struct velink_objects *all)
         if (global->strength >= VELINK_WEAK) {
             const struct velink_object *object = &all->objects[global->object];
             Elf64_Sym symbol = velink_symbol(object->symbols, global->index);
-            struct velink_meaning meaning = own_meaning(all, object, &symbol);
+            struct meaning meaning = own_meaning(all, object, &symbol);
             global->address = meaning.address;
             global->thread_local_one = meaning.thread_local_one;
             global->known = meaning.defined;
@@ -137,7 +145,7 @@ static bool value_of(const struct velink_objects *all, const struct place *place
 {
     size_t index = ELF64_R_SYM(rela->r_info);
     const struct velink_object *object = place->object;
-    struct velink_meaning symbol = velink_objects_meaning(all, object, index);
+    struct meaning symbol = meaning_of(all, object, index);
     uint64_t addend = (uint64_t)rela->r_addend;
     uint64_t at = place->address + rela->r_offset;
     bool own = symbol.thread_local_one && symbol.address - all->tls <= all->library->tls.size;
@@ -190,7 +198,7 @@ static bool relocate(const struct velink_objects *all, const struct place *place
                            "a relocation of section %s of %s is for a symbol that is not there",
                            place->section, place->object->name);
 
-    struct velink_meaning symbol = velink_objects_meaning(all, place->object, index);
+    struct meaning symbol = meaning_of(all, place->object, index);
     name = symbol.name;
     if (type == NULL || !value_of(all, place, rela, type->value, &value))
         return velink_fail(all->error,

@@ -97,9 +97,6 @@ void verun_team_end(void);
 /* Blocks until all members are there. */
 void verun_team_barrier(struct verun_member *member);
 
-/* How many threads the next region has if SIZE are asked for (0: nobody asked). */
-uint32_t verun_team_size(const struct verun_member *member, uint32_t size);
-
 /* Levels of regions that may have several threads: reads it, and sets it if COUNT is not 0. */
 uint32_t verun_team_levels(uint32_t count);
 

@@ -94,7 +94,8 @@ struct verun_member *verun_member(void)
     return crew.member;
 }
 
-uint32_t verun_team_size(const struct verun_member *member, uint32_t size)
+/* How many threads the next region has if SIZE are asked for (0: nobody asked). */
+static uint32_t team_size(const struct verun_member *member, uint32_t size)
 {
     if (member->team->active >= verun_team_levels(0))
         return 1;
@@ -198,7 +199,7 @@ bool verun_team_run(uint64_t function, const uint64_t *args, size_t nargs, uint3
                               .function = function,
                               .args = args,
                               .nargs = nargs};
-    team.size = verun_team_size(around, size != 0 ? size : around->wanted);
+    team.size = team_size(around, size != 0 ? size : around->wanted);
     team.active = around->team->active + (team.size > 1);
     around->wanted = 0;
     const uint32_t before = crew.busy;

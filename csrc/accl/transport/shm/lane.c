@@ -20,7 +20,8 @@ _Static_assert(LANE_MEMBERS == RANKS_MAX, "a lane has a bit for each member");
 
 /* --- notes of calls --- */
 
-uint16_t acclib_lane_note_of(const struct lane *lane, uint64_t number)
+/* The note that LANE has of call NUMBER, if it is of that call. */
+static uint16_t note_of(const struct lane *lane, uint64_t number)
 {
     return atomic_load_explicit(&lane->notes[number % LANE_NOTES], memory_order_relaxed);
 }
@@ -29,7 +30,7 @@ uint16_t acclib_lane_note_of(const struct lane *lane, uint64_t number)
 static uint16_t note_of_member(const struct communicator *comm, uint32_t index, uint64_t number)
 {
     const struct lane *lane = comm->lanes->of[index];
-    return lane != NULL ? acclib_lane_note_of(lane, number) : 0;
+    return lane != NULL ? note_of(lane, number) : 0;
 }
 
 void acclib_lane_show_call(const struct communicator *comm)
@@ -57,8 +58,9 @@ uint32_t acclib_lane_compare_calls(accl_device *device, const struct communicato
     return 0;
 }
 
-uint32_t acclib_lane_differs(accl_device *device, const struct communicator *comm, uint32_t index,
-                             uint64_t number, uint16_t note)
+/* CALL_MISMATCH_ERROR: member INDEX made another call, by its NOTE or by its signature. */
+static uint32_t tell_difference(accl_device *device, const struct communicator *comm,
+                                uint32_t index, uint64_t number, uint16_t note)
 {
     acclib_lane_show_call(comm);
     uint32_t bits = acclib_lane_compare_calls(device, comm);
@@ -72,8 +74,9 @@ uint32_t acclib_lane_differs(accl_device *device, const struct communicator *com
 
 /* --- waiting for the others --- */
 
-uint32_t acclib_lane_timed_out(accl_device *device, const struct operation *op, uint64_t number,
-                               uint32_t index)
+/* Notes that member INDEX did not come to call NUMBER before the deadline. Error bits. */
+static uint32_t tell_timeout(accl_device *device, const struct operation *op, uint64_t number,
+                             uint32_t index)
 {
     return acclib_call_fail(
         device, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR),
@@ -191,7 +194,7 @@ static uint32_t lane_sleep(accl_device *device, const struct operation *op, uint
     }
     acclib_wait_end(&w);
     if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
-        acclib_lane_timed_out(device, op, number, index);
+        tell_timeout(device, op, number, index);
 
     return bits;
 }
@@ -249,7 +252,7 @@ uint32_t acclib_lane_wait_post(accl_device *device, const struct operation *op, 
     seen->result = READ_ONCE(post->result);
     seen->data = post->data;
     if (READ_ONCE(post->signature) != signature || !type_fits(op, seen->source_type))
-        return acclib_lane_differs(device, op->comm, index, number, READ_ONCE(post->note));
+        return tell_difference(device, op->comm, index, number, READ_ONCE(post->note));
 
     return 0;
 }
@@ -280,10 +283,10 @@ uint32_t acclib_lane_wait_done_by(accl_device *device, const struct operation *o
 uint32_t acclib_lane_check_note(accl_device *device, const struct operation *op, uint32_t index,
                                 uint64_t number)
 {
-    uint16_t note = acclib_lane_note_of(op->comm->lanes->of[index], number);
+    uint16_t note = note_of(op->comm->lanes->of[index], number);
     if (note == call_note(op->comm, number))
         return 0;
-    return acclib_lane_differs(device, op->comm, index, number, note);
+    return tell_difference(device, op->comm, index, number, note);
 }
 
 /* Until every member is done with call NUMBER. */

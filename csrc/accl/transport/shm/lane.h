@@ -49,15 +49,8 @@ static inline struct lane_post *lane_post_of(struct lane *lane, uint64_t number)
 /* Shows the others which call is executed. */
 void acclib_lane_show_call(const struct communicator *comm);
 
-/* The note that LANE has of call NUMBER, if it is of that call. */
-uint16_t acclib_lane_note_of(const struct lane *lane, uint64_t number);
-
 /* CALL_MISMATCH_ERROR if some members made different calls, with a text that says which; else 0. */
 uint32_t acclib_lane_compare_calls(accl_device *device, const struct communicator *comm);
-
-/* CALL_MISMATCH_ERROR: member INDEX made another call, by its NOTE or by its signature. */
-uint32_t acclib_lane_differs(accl_device *device, const struct communicator *comm, uint32_t index,
-                             uint64_t number, uint16_t note);
 
 /* --- waiting for the others ---
  *
@@ -98,9 +91,5 @@ void acclib_lane_show_copy(accl_device *device, const struct communicator *comm,
 void acclib_lane_finish(accl_device *device, const struct operation *op, uint64_t number);
 
 void acclib_lane_wake_members(accl_device *device, const struct communicator *comm);
-
-/* Notes that member INDEX did not come to call NUMBER before the deadline. Error bits. */
-uint32_t acclib_lane_timed_out(accl_device *device, const struct operation *op, uint64_t number,
-                               uint32_t index);
 
 #endif

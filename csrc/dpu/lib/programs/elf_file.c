@@ -146,7 +146,8 @@ DPU_EXPORT dpu_error_t dpu_elf_load_section(dpu_elf_file_t file, const char *nam
 
 /* --- symbols --- */
 
-uint32_t dpulib_elf_local_address(uint32_t address)
+/* The address as its memory counts it: from 0, for IRAM in instructions. */
+static uint32_t local_address(uint32_t address)
 {
     if ((address & DPU_ELF_IRAM_BASE) != 0)
         return (address & ~DPU_ELF_IRAM_BASE) >> 3;
@@ -210,7 +211,7 @@ static bool collect_from(const struct dpu_elf_sections *sections, const Elf32_Sh
             memchr(names.data + symbol.st_name, 0, names.size - symbol.st_name) == NULL)
             continue;
         if (!add_symbol(list, (const char *)names.data + symbol.st_name,
-                        dpulib_elf_local_address(symbol.st_value),
+                        local_address(symbol.st_value),
                         local_size(symbol.st_value, symbol.st_size)))
             return false;
     }
@@ -260,7 +261,7 @@ static void fill_item(const struct dpulib_elf_file *file, const char *name, uint
     const struct dpu_elf_symbol *symbol = file != NULL ? dpu_elf_find(&file->elf, name) : NULL;
     item->value = otherwise;
     if (symbol != NULL)
-        *item = (dpu_elf_runtime_info_item_t){dpulib_elf_local_address(symbol->value),
+        *item = (dpu_elf_runtime_info_item_t){local_address(symbol->value),
                                               local_size(symbol->value, symbol->size), true};
 }
 
@@ -272,8 +273,7 @@ static bool fill_list(const struct dpulib_elf_file *file, const char *prefix,
     for (size_t i = 0; i < file->elf.nsymbols; i++) {
         const struct dpu_elf_symbol *symbol = &file->elf.symbols[i];
         if (strncmp(symbol->name, prefix, length) == 0 &&
-            !add_symbol(list, symbol->name + length, dpulib_elf_local_address(symbol->value),
-                        symbol->size))
+            !add_symbol(list, symbol->name + length, local_address(symbol->value), symbol->size))
             return false;
     }
     return true;

@@ -13,7 +13,4 @@ struct dpulib_elf_file {
     uint8_t *image;     /* freed with the file */
 };
 
-/* The address as its memory counts it: from 0, for IRAM in instructions. */
-uint32_t dpulib_elf_local_address(uint32_t address);
-
 #endif
