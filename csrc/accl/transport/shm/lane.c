@@ -132,7 +132,8 @@ static uint32_t post_copy(accl_device *device, const struct operation *op)
         atomic_load(&lanes->own->copied) == comm->calls)
         return 0;
 
-    if (op->source_is_array && (READ_ONCE(post->source) & ARENA_AT) && !lanes->scratch) {
+    uint64_t posted = READ_ONCE(post->source);
+    if (op->source_is_array && (posted & ARENA_AT) && posted != LANE_ARRAY && !lanes->scratch) {
         uint64_t source, result;
         acclib_operation_extents(op, &source, &result);
         uint64_t bytes = source * acclib_dtype_bytes(op->source_type);
