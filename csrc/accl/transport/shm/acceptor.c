@@ -8,12 +8,19 @@
  * process and is known to it, so the death of a rank before its first call is noticed. The two also
  * have each other's file: whoever has that of another rank may leave, as the other one has its own
  * or finds it in a socket.
+ *
+ * A rank that starts later hears of one that is gone from those that saw it. They have its file or
+ * have connected to its process, which they watch as long as it does not answer. A rank that closes
+ * its device answers all that have connected, and then tells those whose file it has. As one may
+ * notice a death after it was asked, a rank that waits for one that it has not met asks the others
+ * again and again, one at a time: what one knows, all know soon.
  */
 #include "accl/transport/shm/acceptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,9 +47,12 @@ struct guest {
     int file; /* that came along, or NO_FILE */
 };
 
+/* At most GUESTS that connected, then the oldest has to go; and one for each rank that this one
+ * connected to. */
 struct acceptor {
     uint32_t n;
-    struct guest guests[GUESTS];
+    uint32_t asked; /* the rank that was asked again last */
+    struct guest guests[GUESTS + RANKS_MAX];
 };
 
 static void guest_leave(struct acceptor *acceptor, uint32_t i)
@@ -56,17 +66,27 @@ static void guest_leave(struct acceptor *acceptor, uint32_t i)
     *guest = acceptor->guests[--acceptor->n];
 }
 
-/* If all are in use, the oldest connection is closed; a rank asks again. */
+/* How many connections there are to RANK, or from NOBODY that is known. */
+static uint32_t guests_of(const struct acceptor *acceptor, uint32_t rank)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < acceptor->n; i++)
+        n += acceptor->guests[i].introduced_to == rank;
+    return n;
+}
+
+/* The oldest that connected is closed; a rank asks again. */
+static void make_room(struct acceptor *acceptor)
+{
+    uint32_t oldest = 0;
+    for (uint32_t i = 1; i < acceptor->n; i++)
+        if (acceptor->guests[i].deadline < acceptor->guests[oldest].deadline)
+            oldest = i;
+    guest_leave(acceptor, oldest);
+}
+
 static struct guest *guest_add(struct acceptor *acceptor, int fd, const struct holder *holder)
 {
-    if (acceptor->n == GUESTS) {
-        uint32_t oldest = 0;
-        for (uint32_t i = 1; i < acceptor->n; i++)
-            if (acceptor->guests[i].deadline < acceptor->guests[oldest].deadline)
-                oldest = i;
-        guest_leave(acceptor, oldest);
-    }
-
     struct guest *guest = &acceptor->guests[acceptor->n++];
     *guest = (struct guest){.fd = fd,
                             .introduced_to = NOBODY,
@@ -89,8 +109,7 @@ static void introduce(accl_device *device, struct acceptor *acceptor, uint32_t r
     if (fd < 0)
         return;
     if (connect(fd, (struct sockaddr *)&name, length) != 0 ||
-        !acclib_hello_same_user(fd, &holder) || !acclib_hello_send(device, fd, &out) ||
-        acceptor->n == GUESTS) {
+        !acclib_hello_same_user(fd, &holder)) {
         close(fd); /* it is not there yet, and will introduce itself */
         return;
     }
@@ -99,11 +118,26 @@ static void introduce(accl_device *device, struct acceptor *acceptor, uint32_t r
     struct guest *guest = guest_add(acceptor, fd, &holder);
     guest->introduced_to = rank;
     guest->pidfd = acclib_peer_pidfd(holder.pid, &ended);
+    guest->deadline = CLOCK_NEVER;
+    acclib_hello_send(device, fd, &out); /* if it is closing, its socket shows that */
 }
 
-/* It hung up, and has ended: it was the rank, if it was not one of an earlier job. A later one
- * will introduce itself. */
-static void note_death(struct peer *peer, struct guest *guest)
+/* Introduces this rank again to the next one that it has met, and so learns what that one knows. */
+static void ask_again(accl_device *device, struct acceptor *acceptor)
+{
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        acceptor->asked = (acceptor->asked + 1) % device->ranks;
+        if (peer_of(device, acceptor->asked)->pidfd >= 0 &&
+            guests_of(acceptor, acceptor->asked) == 0) {
+            introduce(device, acceptor, acceptor->asked);
+            return;
+        }
+    }
+}
+
+/* Notes that the process which GUEST is connected to has ended: it was the rank, if it was not one
+ * of an earlier job. A later one will introduce itself. */
+static void note_death(struct peer *peer, const struct guest *guest)
 {
     struct pollfd p = {.fd = guest->pidfd, .events = POLLIN};
     if (poll(&p, 1, 0) == 1 && peer->pidfd < 0)
@@ -117,16 +151,28 @@ static bool makes_sense(const accl_device *device, const struct guest *guest)
            in->job == device->shm->job_hash && in->rank < device->ranks && in->rank != device->rank;
 }
 
-static void know(accl_device *device, const struct guest *guest)
+static void know(accl_device *device, struct guest *guest)
 {
     struct peer *peer = peer_of(device, guest->in.rank);
-    bool ended;
+    bool ended = false;
 
     /* Knowledge of an earlier process does not hold for this one. */
     if (peer->pidfd < 0)
         atomic_store(&peer->dead, false);
-    int pidfd = acclib_peer_pidfd(guest->holder.pid, &ended);
-    acclib_peer_watch(peer, pidfd, ended);
+    if (guest->pidfd < 0)
+        guest->pidfd = acclib_peer_pidfd(guest->holder.pid, &ended);
+    acclib_peer_watch(peer, guest->pidfd, ended);
+    guest->pidfd = -1;
+}
+
+/* Notes that a rank has closed its device before it had an answer. One that closes it later has the
+ * answer, and says so itself. */
+static void note_leaving(accl_device *device, const struct guest *guest)
+{
+    uint32_t closed = 0;
+    ssize_t n = pread(guest->file, &closed, sizeof closed, offsetof(struct arena_header, closed));
+    if (n == (ssize_t)sizeof closed && closed)
+        atomic_store(&peer_of(device, guest->in.rank)->in->left, 1);
 }
 
 /* Keeps the first file that comes from a rank. */
@@ -153,7 +199,11 @@ static void answer(accl_device *device, struct guest *guest)
     }
 
     /* If that fails, the other side asks again. */
-    if (acclib_hello_send(device, guest->fd, &out) && !out.refused)
+    bool sent = acclib_hello_send(device, guest->fd, &out);
+    if (out.refused)
+        return;
+    note_leaving(device, guest);
+    if (sent)
         take_file(device, guest);
 }
 
@@ -175,7 +225,8 @@ static bool listen_to(accl_device *device, struct guest *guest)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return true;
     if (n <= 0) {
-        guest->hung_up = guest->introduced_to != NOBODY && guest->pidfd >= 0;
+        guest->hung_up = guest->introduced_to != NOBODY && guest->pidfd >= 0 &&
+                         peer_of(device, guest->introduced_to)->pidfd < 0;
         return guest->hung_up;
     }
 
@@ -196,16 +247,22 @@ static bool listen_to(accl_device *device, struct guest *guest)
     return false;
 }
 
-static void let_in(accl_device *device, struct acceptor *acceptor)
+/* Accepts one connection; false if there is none. */
+static bool let_in(accl_device *device, struct acceptor *acceptor)
 {
     struct holder holder;
     int fd = accept4(device->shm->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
-        return;
-    if (acclib_hello_same_user(fd, &holder))
-        guest_add(acceptor, fd, &holder);
-    else
+        return false;
+    if (!acclib_hello_same_user(fd, &holder)) {
         close(fd);
+        return true;
+    }
+
+    if (guests_of(acceptor, NOBODY) == GUESTS)
+        make_room(acceptor);
+    guest_add(acceptor, fd, &holder);
+    return true;
 }
 
 static int poll_timeout(const struct acceptor *acceptor)
@@ -220,37 +277,60 @@ static int poll_timeout(const struct acceptor *acceptor)
     return first <= now ? 0 : (int)((first - now) / CLOCK_MILLISECOND) + 1;
 }
 
+/* Serves what is ready, or becomes ready first. False if woken, or on errors. */
+static bool serve(accl_device *device, struct acceptor *acceptor, int listener, int waker)
+{
+    struct pollfd fds[GUESTS + RANKS_MAX + 2];
+    uint32_t n = acceptor->n;
+    fds[0] = (struct pollfd){.fd = listener, .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = waker, .events = POLLIN};
+    for (uint32_t i = 0; i < n; i++) {
+        const struct guest *guest = &acceptor->guests[i];
+        fds[i + 2] =
+            (struct pollfd){.fd = guest->hung_up ? guest->pidfd : guest->fd, .events = POLLIN};
+    }
+    if (poll(fds, n + 2, poll_timeout(acceptor)) < 0)
+        return errno == EINTR;
+
+    int64_t now = clock_now();
+    /* From the end, as the last one takes the place of one that is removed. */
+    for (uint32_t i = n; i-- > 0;) {
+        struct guest *guest = &acceptor->guests[i];
+        bool stays = fds[i + 2].revents ? listen_to(device, guest) : guest->deadline > now;
+        if (!stays)
+            guest_leave(acceptor, i);
+    }
+    if (fds[0].revents)
+        let_in(device, acceptor);
+    return !fds[1].revents;
+}
+
 static void *acceptor_main(void *argument)
 {
     accl_device *device = argument;
-    struct acceptor *acceptor = device->shm->acceptor;
-    struct pollfd fds[GUESTS + 2];
-
+    struct shm *shm = device->shm;
+    struct acceptor *acceptor = shm->acceptor;
+    uint64_t woken;
     for (;;) {
-        uint32_t n = acceptor->n;
-        fds[0] = (struct pollfd){.fd = device->shm->listener, .events = POLLIN};
-        fds[1] = (struct pollfd){.fd = device->shm->stopper, .events = POLLIN};
-        for (uint32_t i = 0; i < n; i++) {
-            const struct guest *guest = &acceptor->guests[i];
-            fds[i + 2] =
-                (struct pollfd){.fd = guest->hung_up ? guest->pidfd : guest->fd, .events = POLLIN};
-        }
-        if (poll(fds, n + 2, poll_timeout(acceptor)) < 0 && errno != EINTR)
-            return NULL;
-        if (fds[1].revents)
-            return NULL;
-
-        int64_t now = clock_now();
-        /* From the end, as the last one takes the place of one that is removed. */
-        for (uint32_t i = n; i-- > 0;) {
-            struct guest *guest = &acceptor->guests[i];
-            bool stays = fds[i + 2].revents ? listen_to(device, guest) : guest->deadline > now;
-            if (!stays)
-                guest_leave(acceptor, i);
-        }
-        if (fds[0].revents)
-            let_in(device, acceptor);
+        if (serve(device, acceptor, shm->listener, shm->waker))
+            continue;
+        if (atomic_load(&shm->stops) || read(shm->waker, &woken, sizeof woken) < 0)
+            break;
+        ask_again(device, acceptor);
     }
+
+    /* A rank that has connected may be the only one that will have seen this one. One that says
+     * nothing delays this by a second. */
+    shutdown(shm->listener, SHUT_RD);
+    do
+        while (guests_of(acceptor, NOBODY) < GUESTS && let_in(device, acceptor))
+            continue;
+    while (guests_of(acceptor, NOBODY) && serve(device, acceptor, -1, -1));
+
+    /* And answers that are here: their ranks are to be told. */
+    for (uint32_t i = 0; i < acceptor->n; i++)
+        listen_to(device, &acceptor->guests[i]);
+    return NULL;
 }
 
 /* Says which process holds the name of this rank. */
@@ -290,15 +370,15 @@ int acclib_acceptor_start(accl_device *device)
 
     device->shm->acceptor = acceptor;
     device->shm->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    device->shm->stopper = eventfd(0, EFD_CLOEXEC);
-    if (acceptor == NULL || device->shm->listener < 0 || device->shm->stopper < 0) {
+    device->shm->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (acceptor == NULL || device->shm->listener < 0 || device->shm->waker < 0) {
         int error = errno;
         acclib_acceptor_stop(device);
         return acclib_fail(ACCL_SYSTEM, "cannot create a socket: %s", strerror(error));
     }
 
     if (bind(device->shm->listener, (struct sockaddr *)&name, length) != 0 ||
-        listen(device->shm->listener, 512) != 0) {
+        listen(device->shm->listener, RANKS_MAX) != 0) {
         int error = errno;
         acclib_acceptor_stop(device);
         return error == EADDRINUSE ? name_taken(device, &name, length)
@@ -319,12 +399,19 @@ int acclib_acceptor_start(accl_device *device)
     return ACCL_OK;
 }
 
+void acclib_acceptor_ask(accl_device *device)
+{
+    uint64_t one = 1;
+    if (write(device->shm->waker, &one, sizeof one) < 0)
+        return; /* it was woken often */
+}
+
 void acclib_acceptor_stop(accl_device *device)
 {
     if (device->shm->runs) {
-        uint64_t one = 1;
-        if (write(device->shm->stopper, &one, sizeof one) == (ssize_t)sizeof one)
-            pthread_join(device->shm->thread, NULL);
+        atomic_store(&device->shm->stops, true);
+        acclib_acceptor_ask(device);
+        pthread_join(device->shm->thread, NULL);
         device->shm->runs = false;
     }
 
@@ -335,7 +422,7 @@ void acclib_acceptor_stop(accl_device *device)
     device->shm->acceptor = NULL;
     if (device->shm->listener >= 0)
         close(device->shm->listener);
-    if (device->shm->stopper >= 0)
-        close(device->shm->stopper);
-    device->shm->listener = device->shm->stopper = -1;
+    if (device->shm->waker >= 0)
+        close(device->shm->waker);
+    device->shm->listener = device->shm->waker = -1;
 }

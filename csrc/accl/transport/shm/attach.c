@@ -193,6 +193,15 @@ uint32_t acclib_attach_try(accl_device *device, struct peer *peer)
                : 0;
 }
 
+void acclib_attach_handed(accl_device *device)
+{
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        struct peer *peer = peer_of(device, i);
+        if (peer->arena == NULL && atomic_load(&peer->handed) >= 0)
+            reach(device, i, peer);
+    }
+}
+
 uint32_t acclib_attach_peer(accl_device *device, uint32_t rank)
 {
     struct peer *peer = peer_of(device, rank);

@@ -20,6 +20,9 @@ uint32_t acclib_attach_peer(accl_device *device, uint32_t rank);
 /* One attempt: error bits if further ones are pointless, else 0; see peer->arena. */
 uint32_t acclib_attach_try(accl_device *device, struct peer *peer);
 
+/* Attaches to all whose files are here. */
+void acclib_attach_handed(accl_device *device);
+
 /* Detaches from all. */
 void acclib_attach_drop(accl_device *device);
 

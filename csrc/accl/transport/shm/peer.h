@@ -70,7 +70,8 @@ struct shm {
     uint64_t trial;      /* for others to read; see peer_memory.h */
 
     /* The thread of acceptor.c, and what it has. */
-    int listener, stopper;
+    int listener, waker;
+    _Atomic bool stops; /* when it is woken next */
     pthread_t thread;
     struct acceptor *acceptor;
     bool runs;

@@ -141,8 +141,7 @@ static int shm_open_device(accl_device *device)
         return acclib_fail(ACCL_NO_MEMORY, "out of memory (messages of %u ranks)", device->ranks);
     }
 
-    *shm =
-        (struct shm){.peers = peers, .job_hash = hash_job(device), .listener = -1, .stopper = -1};
+    *shm = (struct shm){.peers = peers, .job_hash = hash_job(device), .listener = -1, .waker = -1};
     shm->generation = generation_of(shm->job_hash, device->rank);
     device->shm = shm;
     init_peers(device, rings);
@@ -169,10 +168,10 @@ static void shm_close_device(accl_device *device)
     if (shm == NULL)
         return;
 
-    acclib_acceptor_stop(device);
-
-    /* Peers see that this rank has left. */
+    /* Peers see that this rank has left, and tell those that start later. */
     atomic_store(&device->header->closed, 1);
+    acclib_acceptor_stop(device);
+    acclib_attach_handed(device);
     for (uint32_t i = 0; i < device->ranks; i++) {
         if (i != device->rank && shm->peers[i].arena != NULL)
             atomic_store(&shm->peers[i].out->left, 1);
@@ -214,6 +213,8 @@ static uint32_t shm_inspect(struct waiter *w, uint32_t rank, bool must_stay)
     if (must_stay && left && w->transport == &acclib_shm)
         return acclib_call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
                                 "rank %u (of communicator 0) has closed its device", rank);
+    if (arena == NULL && peer->pidfd < 0)
+        acclib_acceptor_ask(device);
     if (!left && acclib_peer_is_dead(peer))
         return acclib_call_fail(
             device, ACCL_ERROR(PEER_LOST_ERROR),
