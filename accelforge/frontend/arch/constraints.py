@@ -41,6 +41,10 @@ class Comparison(EvalableModel):
             new.__dict__["operator"] = new.operator.removeprefix("product")
         return new
 
+    def _constrained_to_one(self) -> bool:
+        """Say whether it allows for no more than one iteration."""
+        return self.value == 1 and self.operator.removeprefix("product") in ("==", "<=")
+
     def __str__(self) -> str:
         names = self.expression if isinstance(self.expression, str) else list(self.expression)
         return f"({names}) {self.operator} ({self.value})"

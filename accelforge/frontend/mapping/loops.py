@@ -30,6 +30,10 @@ class TilePattern(NamedTuple):
     initial_tile_shape: Any = "symbol"
     calculated_n_iterations: Any = None
 
+    @staticmethod
+    def _symbol_attrs() -> tuple[str, ...]:
+        return ("tile_shape", "initial_tile_shape", "calculated_n_iterations")
+
     def as_str(self, with_initial_tile_shape: bool = True, with_tile_shape: bool = True) -> str:
         """Describe it.
 

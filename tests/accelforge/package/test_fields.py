@@ -235,3 +235,14 @@ def test_python_files_that_fail(write):
 def test_permission_cannot_come_from_a_file(write):
     with pytest.raises(ValidationError, match="not supported"):
         af.Spec.from_yaml(write("config: {allow_python_files: true}\n"))
+
+
+@pytest.mark.parametrize(
+    ("operator", "value", "expected"), [("<=", 1, True), ("==", 2, False), (">=", 1, False)]
+)
+def test_comparisons_say_whether_one_iteration_is_left(
+    operator: str, value: int, expected: bool
+) -> None:
+    """A private name, but AccelForge's own tests use it."""
+    compared = Comparison(expression="m", operator=operator, value=value)
+    assert compared._constrained_to_one() is expected

@@ -121,6 +121,7 @@ def test_nodes_that_do_not_merge(first, second, message):
 
 def test_tile_patterns():
     pattern = TilePattern(tile_shape=4, initial_tile_shape=2, calculated_n_iterations=3)
+    assert pattern._symbol_attrs() == TilePattern._fields  # AccelForge's own tests ask for it
     assert str(pattern) == "in [0..3) initial=2 shape=4"
     assert pattern.as_str(with_tile_shape=False) == "in [0..3) initial=2"
     assert pattern.update(tile_shape=8).tile_shape == 8
