@@ -314,7 +314,8 @@ static void *acceptor_main(void *argument)
     for (;;) {
         if (serve(device, acceptor, shm->listener, shm->waker))
             continue;
-        if (atomic_load(&shm->stops) || read(shm->waker, &woken, sizeof woken) < 0)
+        /* In this order: what is read may be the wake that says to stop; no other follows. */
+        if (read(shm->waker, &woken, sizeof woken) < 0 || atomic_load(&shm->stops))
             break;
         ask_again(device, acceptor);
     }
