@@ -49,6 +49,11 @@ class Sample:
 
         return cls(statistics.median(ordered), rank(0.25), rank(0.75), rank(0.99), len(ordered))
 
+    @classmethod
+    def exact(cls, value: float) -> Sample:
+        """Take a number that does not vary."""
+        return cls(value, value, value, value, 1)
+
     def map(self, function: Callable[[float], float]) -> Sample:
         """Change the unit; where the order is turned around, the quartiles change places."""
         low, high = sorted((function(self.p25), function(self.p75)))

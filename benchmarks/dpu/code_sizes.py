@@ -105,18 +105,15 @@ def main() -> None:
             theirs = sizes_of(vendor, source, None)
             for what, found, baseline in zip(Sizes._fields, ours, theirs, strict=True):
                 unit = "bytes" if what == "frames" else "instr"
-                report.add(f"{name}, {what}", one(found), unit, baseline=one(baseline))
+                report.add(
+                    f"{name}, {what}", Sample.exact(found), unit, baseline=Sample.exact(baseline)
+                )
                 if baseline:
                     ratios.setdefault((level, what), []).append(max(found, 1) / baseline)
     report.section("geometric means of the ratios")
     for (level, what), values in ratios.items():
-        report.add(f"{level}, {what}", one(statistics.geometric_mean(values)), "x")
+        report.add(f"{level}, {what}", Sample.exact(statistics.geometric_mean(values)), "x")
     report.finish(options.json)
-
-
-def one(value: float) -> Sample:
-    """Take a number that does not vary."""
-    return Sample(value, value, value, value, 1)
 
 
 if __name__ == "__main__":

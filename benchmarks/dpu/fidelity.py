@@ -75,11 +75,6 @@ VECTOR_ADD = {1: 884.67, 2: 443.06, 4: 222.24, 8: 114.64, 16: 76.37}
 VECTOR_BYTES = 2_621_440 * 4
 
 
-def one(value: float) -> Sample:
-    """Take a number that does not vary."""
-    return Sample(value, value, value, value, 1)
-
-
 def row(
     report: Report,
     series: str,
@@ -92,7 +87,7 @@ def row(
 ) -> None:
     """Add a row with its error, and whether a constant was taken from it."""
     more = {"error_percent": 100 * (found - published) / published, **more, "fitted": int(fitted)}
-    report.add(series, one(found), unit, baseline=one(published), **more)
+    report.add(series, Sample.exact(found), unit, baseline=Sample.exact(published), **more)
 
 
 def run_loop(body: list[str], count: int, tasklets: int) -> tuple[int, int]:

@@ -42,11 +42,6 @@ STEPS: dict[str, dict[str, int]] = {
 }
 
 
-def one(value: float) -> Sample:
-    """Take a number that does not vary."""
-    return Sample(value, value, value, value, 1)
-
-
 def measure(source: Path, name: str, tasklets: int) -> list[float]:
     """Return the seconds of the kernels of a program on each chip."""
     with tempfile.TemporaryDirectory(prefix="offchip-bench-") as place:
@@ -80,9 +75,11 @@ def main() -> None:
             first, *others = measure(checkout / PROGRAMS / name, name, tasklets)
             for step, seconds in zip([*STEPS][1:], others, strict=True):
                 gains.setdefault(step, []).append(first / seconds)
-                report.add(f"{name}: {step}", one(first / seconds), "x")
+                report.add(f"{name}: {step}", Sample.exact(first / seconds), "x")
         for step, values in gains.items():
-            report.add(f"geometric mean: {step}", one(statistics.geometric_mean(values)), "x")
+            report.add(
+                f"geometric mean: {step}", Sample.exact(statistics.geometric_mean(values)), "x"
+            )
     report.finish(options.json and options.json.resolve())
 
 

@@ -8,7 +8,6 @@ What NEC's linker would make is an archive of the objects, which the worker link
 from __future__ import annotations
 
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -74,8 +73,14 @@ def _files(words: Sequence[str]) -> list[str]:
     return [words[i] for i in find_inputs(words)]
 
 
+def _joined(words: Sequence[str]) -> list[str]:
+    """Write ``-l`` and ``-L`` and their values as one word each."""
+    rest = iter(words)
+    return [word + next(rest, "") if word in ("-l", "-L") else word for word in rest]
+
+
 def _link(command: Sequence[str], words: list[str], language: str) -> None:
-    words = re.sub(r"\0(-[lL])\0", r"\0\1", "\0".join(["", *words])).split("\0")[1:]
+    words = _joined(words)
     files = _files(words)
     out = "a.out"
     flags = []

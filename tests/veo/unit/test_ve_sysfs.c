@@ -2,7 +2,8 @@
 /*
  * build: csrc/veo/sysfs/sysfs.c -ldl tsan
  *
- * What host programs see of simulated Vector Engines: its functions are this program's own.
+ * Files of simulated Vector Engines as host programs see them: the preloaded functions are this
+ * program's own.
  */
 #include <dirent.h>
 #include <errno.h>

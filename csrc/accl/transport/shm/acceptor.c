@@ -66,7 +66,7 @@ static void guest_leave(struct acceptor *acceptor, uint32_t i)
     *guest = acceptor->guests[--acceptor->n];
 }
 
-/* How many connections there are to RANK, or from NOBODY that is known. */
+/* Returns the number of connections to RANK, or with NOBODY of those that came in. */
 static uint32_t guests_of(const struct acceptor *acceptor, uint32_t rank)
 {
     uint32_t n = 0;

@@ -8,8 +8,7 @@
 /* Listens under this rank's name, and introduces this rank to the others. A status of accl.h. */
 int acclib_acceptor_start(accl_device *device);
 
-/* Asks another rank whether it knows of one that this rank waits for and has not met. Any thread.
- */
+/* Asks another rank whether one that this rank waits for, and has not met, is gone. Any thread. */
 void acclib_acceptor_ask(accl_device *device);
 
 /* Ends that; may be called at any time after device->shm was made, and again. */
