@@ -142,7 +142,7 @@ def coverage(figures: ProgramFigures) -> dict[str, tuple[int, int]]:
 
 def energy(figures: ProgramFigures) -> str:
     """Write the energy of the instructions; nothing if none is published of such a chip."""
-    return "" if figures.joules is None else f", {1e3 * figures.joules:.3g} mJ of its instructions"
+    return "" if figures.joules is None else f", about {1e3 * figures.joules:.3g} mJ"
 
 
 def summary(figures: ProgramFigures) -> list[str]:

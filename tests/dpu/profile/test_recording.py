@@ -44,7 +44,7 @@ def test_sums_are_those_of_the_reports(
     assert sum(site.instructions for site in figures.sites) == sum(numbers[1::3])
     joules = 300e-12 * sum(numbers[1::3])
     assert figures.joules == pytest.approx(joules)
-    assert f", {1e3 * joules:.3g} mJ of its instructions\n" in report(figures)
+    assert f", about {1e3 * joules:.3g} mJ\n" in report(figures)
     assert profile.dpus == {figures.program.number: dpus}
     assert figures.whole.lost_dma + figures.whole.lost_few + figures.whole.lost_stopped == (
         figures.whole.total - figures.whole.instructions
