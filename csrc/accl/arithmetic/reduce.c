@@ -248,7 +248,7 @@ void acclib_reduce(const struct reduction *r, size_t start, size_t count)
         return;
     }
 
-    _Alignas(64) uint8_t block[REDUCE_BLOCK * sizeof(double)];
+    _Alignas(64) uint8_t block[REDUCE_BLOCK * sizeof(float)];
     reduce_fn combine = acclib_reduce_kernel(r->function, r->type, acclib_reduce_vectors());
     const size_t most = sizeof block / size;
     for (size_t at = start; at < start + count; at += most) {
@@ -258,12 +258,12 @@ void acclib_reduce(const struct reduction *r, size_t start, size_t count)
         for (uint32_t i = 1; i < r->n; i++) {
             k = k + 1 == r->n ? 0 : k + 1;
             /* Not before the last step: the result may be the same memory as an operand. */
-            bool last = i + 1 == r->n && r->n_results == 1;
+            bool last = i + 1 == r->n;
             uint8_t *to = last ? r->results[0] + at * size : block;
             combine(to, left, r->operands[k] + at * size, n);
             left = block;
         }
-        for (uint32_t i = 0; r->n_results > 1 && i < r->n_results; i++)
-            copy_memory(r->results[i] + at * size, block, n * size);
+        for (uint32_t i = 1; i < r->n_results; i++)
+            copy_memory(r->results[i] + at * size, r->results[0] + at * size, n * size);
     }
 }
