@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define ARENA_MAGIC UINT64_C(0x316c636361666f33)
+#define ARENA_MAGIC UINT64_C(0x316c636361666f34)
 #define ARENA_LINE 64
 /* Of a word that other processes may write to. */
 #define READ_ONCE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
@@ -104,10 +104,12 @@ struct lane_post {
 
 struct lane {
     _Alignas(ARENA_LINE) _Atomic uint64_t done; /* the last call that this rank is done with */
-    _Atomic uint64_t gave_up;                   /* the call that failed here; 0: none */
     _Atomic uint16_t notes[LANE_NOTES];         /* which calls the last ones were; see lane.c */
-    /* The call for which the owner touches memory that others posted; see shm/lane_use.h. */
-    _Atomic uint64_t uses;
+    /* The call for which the owner touches memory that others posted; see shm/lane_use.h. Nobody
+     * reads this line unless a call fails, so writing it does not wait for another core. */
+    _Alignas(ARENA_LINE) _Atomic uint64_t uses;
+    /* Each call reads this line, and few write it. */
+    _Alignas(ARENA_LINE) _Atomic uint64_t gave_up; /* the call that failed here; 0: none */
     /* The last call for which the owner could not read another's array, and for which it put a copy
      * of its own into its file in place of one. */
     _Atomic uint64_t unread, copied;
@@ -115,7 +117,7 @@ struct lane {
      * own. */
     _Atomic uint64_t gone[LANE_MEMBERS / 64];
     /* Rounds of a call, as the owner shows them; see shm/lane_rounds.h. */
-    uint64_t window; /* offset */
+    _Alignas(ARENA_LINE) uint64_t window; /* offset */
     struct lane_rounds {
         _Atomic uint64_t call, made; /* which call, and how many rounds of it */
     } filled, taken;
