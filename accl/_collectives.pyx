@@ -97,6 +97,14 @@ cdef inline uint64_t _times(uint32_t share, uint64_t ranks) noexcept:
     return ranks if share == ACCL_SHARE_EACH else share
 
 
+cdef bint _is_made_now(Options *options):
+    """Return whether the call is made now: a later one would use memory that has changed."""
+    return (
+        not options.run_async and not <object>options.waitfor
+        and not options.from_fpga and not options.to_fpga
+    )
+
+
 cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, object count,
                  object root, object func, object comm_id, dict more, Options *options):
     """Make a call of any operation; `root` and `func` are used by those that have them."""
@@ -106,7 +114,6 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
     cdef str name = operation.name
     cdef const accl_operation_facts *facts = operation.facts
     cdef bint is_root = False
-    cdef bint at_once
     cdef uint64_t ranks
     cdef uint64_t reads
     cdef uint64_t writes
@@ -125,16 +132,11 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
     ranks = caller.sizes[call.comm]
     reads = _times(facts.root_reads if is_root else facts.reads, ranks)
     writes = _times(facts.root_writes if is_root else facts.writes, ranks)
-    # A later call would use memory that the program may have changed.
-    at_once = (
-        not options.run_async and not <object>options.waitfor
-        and not options.from_fpga and not options.to_fpga
-    )
     if not reads:
         take_unused(sbuf, &source)
     else:
         if not take_found(caller.device, sbuf, False, &source, "sbuf", name):
-            if at_once and take_array(caller.device, sbuf, False, &source):
+            if _is_made_now(options) and take_array(caller.device, sbuf, False, &source):
                 call.host_flags |= ACCL_OP0_ARRAY
             else:
                 _source_stage = stage(caller.device, sbuf, False, options.from_fpga, &source,
@@ -145,7 +147,7 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
         take_unused(rbuf, &result)
     else:
         if not take_found(caller.device, rbuf, True, &result, "rbuf", name):
-            if at_once and take_array(caller.device, rbuf, True, &result):
+            if _is_made_now(options) and take_array(caller.device, rbuf, True, &result):
                 call.host_flags |= ACCL_RES_ARRAY
             else:
                 _result_stage = stage(caller.device, rbuf, True, options.to_fpga, &result, "rbuf",
