@@ -8,11 +8,13 @@ import json
 import sys
 
 from offchip import __version__
+from offchip.closed_pipe import ends_at_closed_pipe
 from offchip.info import ask_forge
 
 __all__ = ["main"]
 
 
+@ends_at_closed_pipe
 def main(argv: list[str] | None = None) -> int:
     """Print what the package uses.
 

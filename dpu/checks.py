@@ -19,6 +19,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from offchip import __version__
+from offchip.closed_pipe import ends_at_closed_pipe
 
 __all__ = ["Finding", "Place", "as_junit", "as_sarif", "main", "read_findings"]
 
@@ -208,6 +209,7 @@ def _write(path: str, text: str) -> None:
         Path(path).write_text(text)
 
 
+@ends_at_closed_pipe
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its status."""
     parser = argparse.ArgumentParser(

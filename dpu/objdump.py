@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from offchip.closed_pipe import ends_at_closed_pipe
 
 from .asm.chips import MAX_TASKLETS
 from .asm.forms import CONDITIONS, REGISTERS
@@ -337,6 +338,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+@ends_at_closed_pipe
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
@@ -386,9 +388,4 @@ def _text(program: ProgramFile, options: argparse.Namespace) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except BrokenPipeError:
-        # The reader, such as head, has closed the pipe; do not flush anything at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    sys.exit(main())

@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from offchip.closed_pipe import ends_at_closed_pipe
+
 from . import _isa
 from .disasm import Instruction, disassemble
 from .elf.format import IRAM_BASE, SymbolType
@@ -287,6 +289,7 @@ def _stacks(program: ProgramFile) -> list[int]:
     return [values.get(f"STACK_SIZE_TASKLET_{number}", default) for number in range(tasklets)]
 
 
+@ends_at_closed_pipe
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command.
 

@@ -28,6 +28,7 @@ import numpy as np
 from dpu.asm import AsmError
 from dpu.errors import DpuError
 from dpu.toolchain import ToolchainError
+from offchip.closed_pipe import ends_at_closed_pipe
 from offchip.lazy import need
 from offchip.store import Store, StoreError
 from offchip.waiting_line import Waiting
@@ -365,6 +366,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+@ends_at_closed_pipe
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its status: 1 if a point could not be run."""
     parser = _parser()

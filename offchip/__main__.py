@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import Any
 from offchip import __version__
 from offchip.bench import TOLERANCE
 from offchip.bench import main as bench_main
+from offchip.closed_pipe import ends_at_closed_pipe
 from offchip.completion import SHELLS, complete, shell_code
 from offchip.selftest import PACKAGES, TIMEOUT
 from offchip.selftest import main as selftest_main
@@ -32,6 +32,7 @@ def _add(commands: Any, name: str, says: str, example: str) -> argparse.Argument
     return parser
 
 
+@ends_at_closed_pipe
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command.
 
@@ -133,35 +134,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     if unknown:
         chosen = selftest if arguments.command == "selftest" else bench
         chosen.error(f"no such package: {min(unknown)} (there are {', '.join(PACKAGES)})")
-    try:
-        if arguments.command == "selftest":
-            status = selftest_main(
-                arguments.packages, as_json=arguments.json, timeout=arguments.timeout
-            )
-        elif arguments.command == "demo":
-            # A process of its own: it uses all packages, which lie above this one.
-            command = [sys.executable, "-P", "-m", "offchip.demo"]
-            status = subprocess.run(command + ["--json"] * arguments.json).returncode
-        elif arguments.command == "bench":
-            status = bench_main(
-                arguments.packages,
-                quick=arguments.quick,
-                json_path=arguments.json,
-                plot_path=arguments.plot,
-                page_path=arguments.page,
-                earlier_path=arguments.compare,
-                tolerance=arguments.tolerance,
-            )
-        elif arguments.command == "completion":
-            status = _print_completion(arguments.shell)
-        else:
-            status = _info(as_json=arguments.json)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader closed the pipe, as in `offchip info | head`; the exit flushes once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-
+    if arguments.command == "selftest":
+        status = selftest_main(
+            arguments.packages, as_json=arguments.json, timeout=arguments.timeout
+        )
+    elif arguments.command == "demo":
+        # A process of its own: it uses all packages, which lie above this one.
+        command = [sys.executable, "-P", "-m", "offchip.demo"]
+        status = subprocess.run(command + ["--json"] * arguments.json).returncode
+    elif arguments.command == "bench":
+        status = bench_main(
+            arguments.packages,
+            quick=arguments.quick,
+            json_path=arguments.json,
+            plot_path=arguments.plot,
+            page_path=arguments.page,
+            earlier_path=arguments.compare,
+            tolerance=arguments.tolerance,
+        )
+    elif arguments.command == "completion":
+        status = _print_completion(arguments.shell)
+    else:
+        status = _info(as_json=arguments.json)
     return status
 
 

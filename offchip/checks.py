@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from offchip.closed_pipe import ends_at_closed_pipe
+
 __all__ = ["Outcome", "Skipped", "format_outcome", "main", "require", "run"]
 
 Check = Callable[[], str]
@@ -82,6 +84,7 @@ def format_outcome(outcome: Outcome) -> str:
     return f"  {sign:<8}{outcome.check:<44}{outcome.seconds:>7.2f} s  {detail}".rstrip()
 
 
+@ends_at_closed_pipe
 def main(package: str, checks: Mapping[str, Check], arguments: Sequence[str] | None = None) -> int:
     """Run the command ``python -m PACKAGE.selftest``.
 

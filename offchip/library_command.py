@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from offchip import __version__
+from offchip.closed_pipe import ends_at_closed_pipe
 from offchip.devices import describe_devices
 from offchip.error_pages import format_error
 from offchip.errors import OffchipError
@@ -37,6 +38,7 @@ def make_parser(package: str, library: str) -> argparse.ArgumentParser:
     return parser
 
 
+@ends_at_closed_pipe
 def show_library(
     package: str,
     options: argparse.Namespace,

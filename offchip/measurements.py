@@ -18,6 +18,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from offchip.closed_pipe import ends_at_closed_pipe
+
 __all__ = [
     "FULL",
     "LIMIT",
@@ -242,6 +244,7 @@ def format_seconds(value: float) -> str:
     return f"{value * 1e9:.3g} ns"
 
 
+@ends_at_closed_pipe
 def main(package: str, series: Sequence[Series], arguments: Sequence[str] | None = None) -> int:
     """Run the command ``python -m PACKAGE.bench``.
 

@@ -126,7 +126,7 @@ LAYERS: dict[str, str] = {
     "dpu/isa": "",
     "dpu/elf": "",
     "dpu/dwarf": "",
-    "dpu/asm": "dpu/isa dpu/elf dpu/dwarf",
+    "dpu/asm": "dpu/isa dpu/elf dpu/dwarf offchip",
     "dpu/toolchain/base": "dpu/isa dpu/asm offchip",
     "dpu/toolchain/ir": "dpu/isa dpu/toolchain/base",
     "dpu/toolchain/frontend": "dpu/toolchain/base dpu/toolchain/ir dpu/asm dpu/elf",

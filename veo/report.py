@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from offchip.closed_pipe import ends_at_closed_pipe
+
 __all__ = ["CallReport", "main", "read_report"]
 
 _FORMAT = "# offchip veorun report 1:"
@@ -201,6 +203,7 @@ def _as_object(one: CallReport) -> dict[str, Any]:
     return {**dataclasses.asdict(one), **{name: getattr(one, name) for name in ratios}}
 
 
+@ends_at_closed_pipe
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a report; return the status."""
     parser = argparse.ArgumentParser(

@@ -17,6 +17,7 @@ from dpu.profile import ProgramFigures, RawProfile, report
 from dpu.profile.command import main as profile_main
 from dpu.profile.command import write_files
 from dpu.profile.timeline import OPERATIONS
+from offchip.closed_pipe import ends_at_closed_pipe
 
 __all__ = ["main"]
 
@@ -135,6 +136,7 @@ def _translate(words: Sequence[str]) -> list[str]:
     return [*(_SHORT.get(word, word) for word in words[:end]), *words[end:]]
 
 
+@ends_at_closed_pipe
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)

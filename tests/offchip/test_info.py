@@ -194,18 +194,3 @@ def test_version_and_usage(run_offchip):
     assert done.stdout.strip() == f"offchip {offchip.__version__}"
     assert run_offchip().returncode == 2
     assert run_offchip("unknown").returncode == 2
-
-
-def test_a_reader_that_leaves_early_gets_no_traceback(tmp_path):
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "w") as stdout:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "offchip", "info"],
-            stdout=stdout,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=tmp_path,
-        )
-    assert done.returncode == 1
-    assert done.stderr == ""

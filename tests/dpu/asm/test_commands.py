@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from dpu.asm import Source, assemble
 from dpu.asm.__main__ import main as assemble_command
 from dpu.elf.program import ProgramFile
 from dpu.objdump import main as dump_command
@@ -112,21 +110,3 @@ def test_the_commands_can_be_run(module: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0
     assert f"usage: python -m {module}" in done.stdout
-
-
-def test_the_reader_of_a_dump_may_leave(tmp_path: Path) -> None:
-    """Such as head."""
-    program = tmp_path / "a.dpu"
-    program.write_bytes(assemble(Source("a.s", "nop\n", preprocess=False)))
-    reader, writer = os.pipe()
-    os.close(reader)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "dpu.objdump", str(program)],
-            stdout=writer,
-            stderr=subprocess.PIPE,
-            timeout=60,
-        )
-    finally:
-        os.close(writer)
-    assert (done.returncode, done.stderr) == (1, b"")
