@@ -94,6 +94,8 @@ _NEC_ONLY = re.compile(
     """,
     re.VERBOSE,
 )
+# NEC's nlcpy has variables without extern in its headers, and no option for that.
+_COMMON = {"C": ("-fcommon",)}
 _NFORT_SPELLING = {
     "-fpp": "-cpp",
     "-fdefault-real=8": "-fdefault-real-8",
@@ -144,6 +146,8 @@ class Toolchain:
     def compiler(self, language: str, requested: str | None = None) -> list[str]:
         """Return the command of a language's compiler.
 
+        Files may share variables of C without an initial value, as with NEC's compilers.
+
         Parameters
         ----------
         language : {"C", "C++", "F"}
@@ -175,9 +179,10 @@ class Toolchain:
                     f"no {language} compiler found (looked for {', '.join(candidates)}): "
                     f"install the package {package}{wheel}, or name a compiler in ${variable}"
                 )
-            command = chosen + command[1:]
+            command = [*chosen, *_COMMON.get(language, ()), *command[1:]]
         elif self.by_clang and Path(command[0]).name in _NEC_COMPILERS and language != "F":
-            command = ve_clang.clang_command(language) + command[1:]
+            clang = ve_clang.clang_command(language)
+            command = [*clang, *_COMMON.get(language, ()), *command[1:]]
 
         if not _is_installed(command[0]):
             if Path(command[0]).name in _NEC_COMPILERS:

@@ -159,6 +159,25 @@ def test_the_compiler_for_kernels_does_not_call_itself(
     assert " T root\n" in done.stdout
 
 
+def test_c_that_necs_compilers_take_runs(shell: Shell, tmp_path: Path) -> None:
+    """Two files define a variable, and a function that returns an address is not declared."""
+    need("gcc")
+    (tmp_path / "set.c").write_text("int shared;\nvoid set(int n) { shared = 3 * n; }\n")
+    (tmp_path / "old.c").write_text(
+        "int shared;\nvoid set(int);\ndouble root(double x, int n)\n{\n    set(n);\n"
+        "    char *p = (char *)veo_get_hmem_addr((char *)0x8800200100210000);\n"
+        "    return p == (char *)0x200100210000 ? shared : 0;\n}\n"
+    )
+    words = "-shared -fpic -o libold.so old.c set.c"
+    done = shell(
+        f"gcc -o host host.c -lveo; ncc {words} -lveohmem; ./host ./libold.so; "
+        f"! ncc -fno-common {words}",
+        CC="gcc",
+    )
+    assert done.stdout == "0 12\n", done.stderr
+    assert done.returncode == 0 and "multiple definition" in done.stderr
+
+
 def test_the_compilers_say_what_they_are(shell: Shell) -> None:
     need("gcc")
     done = shell("ncc --version; ncc -dumpmachine", CC="gcc")
@@ -214,8 +233,8 @@ def host_is_echo(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_options_are_translated() -> None:
     words = "-c -O4 -report-all -mno-vector-fma -minit-stack=zero -march=ve3 -I include -o a.o a.c"
     command = host_command("C", words.split())
-    assert command[:3] == ["echo", "-D__NEC__=1", "-D__ve__=1"]
-    assert command[3:10] == "-c -O3 -I include -o a.o a.c".split()
+    assert command[:4] == ["echo", "-fcommon", "-D__NEC__=1", "-D__ve__=1"]
+    assert command[4:11] == "-c -O3 -I include -o a.o a.c".split()
     assert {"-g", "-fPIC"} < set(command)
     assert "-lm" not in command
     assert "-O2" not in command

@@ -285,8 +285,11 @@ def test_ncc_compiles_and_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("main.c").write_text("int helper(int); int main(void) { return helper(3); }")
-    Path("helper.c").write_text("int helper(int x) { return 2 * x; }")
+    # Both files define the variable, as NEC's compilers have it.
+    Path("main.c").write_text(
+        "int factor; int helper(int); int main(void) { factor = 2; return helper(3); }"
+    )
+    Path("helper.c").write_text("int factor; int helper(int x) { return factor * x; }")
     Path("unused.c").write_text("int unused(void); int u(void) { return unused(); }")
     for name in ("helper", "unused"):
         assert nec_compiler.main(["C", "--target=ve", "-c", f"{name}.c", "-o", f"{name}.o"]) == 0
