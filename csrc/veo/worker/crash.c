@@ -261,11 +261,15 @@ static void add_place(struct text *report, uint64_t target)
              where);
 }
 
-static void describe_crash(struct text *report, int number, uint64_t target, const void *address)
+static void describe_crash(struct text *report, int number, uint64_t target, const siginfo_t *info)
 {
+    const void *address = info->si_addr;
     text_add(report, "[VE] ERROR: signal %d (%s) in ", number, signal_name(number));
     add_place(report, target);
-    if (number != SIGABRT)
+    if (info->si_code == SI_KERNEL) /* x86-64 does not say which address it is */
+        text_add(report, ", at a misaligned address, or one with the tag of veo_alloc_hmem(), "
+                         "which veo_get_hmem_addr() removes");
+    else if (number != SIGABRT)
         text_add(report, ", at address %p", address);
     const char *missing = verun_gate_name((uint64_t)(uintptr_t)address);
     if (missing != NULL && ve_core_current != NULL)
@@ -310,7 +314,7 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
 
     struct text report = text_new(veow_header->death, sizeof veow_header->death);
     struct trace trace = {.report = &report, .fault = interrupted_at(context)};
-    STEP(describe_crash(&report, number, target, info->si_addr));
+    STEP(describe_crash(&report, number, target, info));
     if (ve_core_current != NULL)
         STEP(add_ve_frames(&report, ve_core_current));
     else

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import platform
 import signal
 import struct
 import subprocess
@@ -194,6 +195,14 @@ def test_a_crash_names_function_and_line(loaded: veo.VeoLibrary, ctx: veo.VeoCtx
     line = 1 + KERNELS.split("\n").index("    return look(p) + 1;")
     assert "look+0x" in str(caught.value)
     assert f"at kernels.c:{line}" in str(caught.value)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other machines tell the address")
+def test_a_crash_at_an_address_with_a_tag_says_how_it_is_removed(
+    loaded: veo.VeoLibrary, ctx: veo.VeoCtxt
+) -> None:
+    with pytest.raises(veo.VeoError, match=r"tag of veo_alloc_hmem\(\), which veo_get_hmem_addr\("):
+        loaded.crash(ctx, 0x8000200000000000).wait_result()
 
 
 def test_undefined_symbols_are_listed(
