@@ -94,8 +94,10 @@ _NEC_ONLY = re.compile(
     """,
     re.VERBOSE,
 )
-# NEC's nlcpy has variables without extern in its headers, and no option for that.
-_COMMON = {"C": ("-fcommon",)}
+# A built-in function of NEC's, which moves data to the cache and changes no result.
+_PREFETCH = "-D__builtin_vprefetch(address,size)=((void)(address),(void)(size))"
+# Options for what NEC's compilers do without. NEC's nlcpy has variables without extern in headers.
+_AS_NEC = {"C": ("-fcommon", _PREFETCH), "C++": (_PREFETCH,)}
 _NFORT_SPELLING = {
     "-fpp": "-cpp",
     "-fdefault-real=8": "-fdefault-real-8",
@@ -179,10 +181,10 @@ class Toolchain:
                     f"no {language} compiler found (looked for {', '.join(candidates)}): "
                     f"install the package {package}{wheel}, or name a compiler in ${variable}"
                 )
-            command = [*chosen, *_COMMON.get(language, ()), *command[1:]]
+            command = [*chosen, *_AS_NEC.get(language, ()), *command[1:]]
         elif self.by_clang and Path(command[0]).name in _NEC_COMPILERS and language != "F":
             clang = ve_clang.clang_command(language)
-            command = [*clang, *_COMMON.get(language, ()), *command[1:]]
+            command = [*clang, *_AS_NEC.get(language, ()), *command[1:]]
 
         if not _is_installed(command[0]):
             if Path(command[0]).name in _NEC_COMPILERS:

@@ -99,7 +99,9 @@ def clang_command(language: str) -> list[str]:
     command += ["-isystem", str(_HEADERS)]
     command += [word for folder in folders for word in ("-isystem", str(headers / folder))]
     if language == "C++":
-        command += ["-x", "c++", "-fno-exceptions", *libcxx_macros(services=True)]
+        # A function may end without its value, as with NEC's: clang would leave out its end.
+        command += ["-x", "c++", "-fno-exceptions", "-fno-strict-return"]
+        command += libcxx_macros(services=True)
     else:
         command += OLD_C
     return command

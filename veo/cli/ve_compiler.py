@@ -63,7 +63,10 @@ def main(language: str, name: str, words: Sequence[str]) -> int:
             print(run_compiler([*command, *toolchain.compile_flags(language, given)]), end="")
         else:
             _link(command, toolchain.compile_flags(language, given), language)
-    except (OSError, ValueError, VeoBuildError) as error:
+    except VeoBuildError as error:
+        print(error.output.rstrip() or f"{name}: error: {error}", file=sys.stderr)
+        return 1
+    except (OSError, ValueError) as error:
         print(f"{name}: error: {error}", file=sys.stderr)
         return 1
     return 0

@@ -7,22 +7,9 @@
 
 #include "veo/run/float_registers.h"
 #include "veo/run/special.h"
+#include "veo/run/wide_registers.h"
 
 /* --- integers of 128 bits: the lower half first --- */
-
-typedef unsigned __int128 wide;
-
-static wide wide_at(const struct ve_core *core, unsigned first)
-{
-    return (wide)core->s[first + 1] << 64 | core->s[first];
-}
-
-static bool return_wide(struct ve_core *core, wide value)
-{
-    core->s[0] = (uint64_t)value;
-    core->s[1] = (uint64_t)(value >> 64);
-    return true;
-}
 
 #define WIDE(name, expression) \
     bool verun_##name(struct ve_core *core) \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions on long double and its complex numbers: the upper half of a number is in the first of
- * two registers. The host computes with 64 bits of 113.
+ * two registers. The host's functions compute with 64 bits of 113.
  */
 #include <complex.h>
 #include <math.h>
@@ -12,28 +12,38 @@
 #include "veo/machine/quad.h"
 #include "veo/run/float_registers.h"
 #include "veo/run/special.h"
+#include "veo/run/wide_registers.h"
 
 static void *pointer(uint64_t address)
 {
     return (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr)
 }
 
-static long double quad_at(const struct ve_core *core, unsigned first)
+static quad whole_quad_at(const struct ve_core *core, unsigned first)
 {
     quad value;
     const uint64_t halves[2] = {core->s[first + 1], core->s[first]};
     memcpy(&value, halves, sizeof value);
-    return (long double)value;
+    return value;
 }
 
-static bool put_quad(struct ve_core *core, unsigned first, long double result)
+static long double quad_at(const struct ve_core *core, unsigned first)
 {
-    quad value = (quad)result;
+    return (long double)whole_quad_at(core, first);
+}
+
+static bool put_whole_quad(struct ve_core *core, unsigned first, quad value)
+{
     uint64_t halves[2];
     memcpy(halves, &value, sizeof halves);
     core->s[first] = halves[1];
     core->s[first + 1] = halves[0];
     return true;
+}
+
+static bool put_quad(struct ve_core *core, unsigned first, long double result)
+{
+    return put_whole_quad(core, first, (quad)result);
 }
 
 static void store_quad(uint64_t address, long double result)
@@ -46,6 +56,33 @@ static bool return_long(struct ve_core *core, long value)
 {
     core->s[0] = (uint64_t)value;
     return true;
+}
+
+/* --- what compilers call: exact, with all 113 bits --- */
+
+bool verun_divtf3(struct ve_core *core)
+{
+    return put_whole_quad(core, 0, whole_quad_at(core, 0) / whole_quad_at(core, 2));
+}
+
+bool verun_floattitf(struct ve_core *core)
+{
+    return put_whole_quad(core, 0, (quad)(__int128)wide_at(core, 0));
+}
+
+bool verun_floatuntitf(struct ve_core *core)
+{
+    return put_whole_quad(core, 0, (quad)wide_at(core, 0));
+}
+
+bool verun_fixtfti(struct ve_core *core)
+{
+    return return_wide(core, (wide)(__int128)whole_quad_at(core, 0));
+}
+
+bool verun_fixunstfti(struct ve_core *core)
+{
+    return return_wide(core, (wide)whole_quad_at(core, 0));
 }
 
 /* --- real numbers --- */

@@ -290,6 +290,16 @@ def test_cxx_without_exceptions(build: Callable[..., str]) -> None:
     assert (done.stdout, done.stderr) == ("3 1 2 ", "")
 
 
+def test_a_function_may_end_without_its_value(build: Callable[..., str]) -> None:
+    source = """
+        extern "C" int puts(const char *);
+        __attribute__((noinline)) static int show(const char *text) { puts(text); }
+        int main() { show("shown"); return 3; }
+    """
+    done = veorun(build(source, flags="-O2 -w", language="c++"))
+    assert (done.stdout, done.returncode) == ("shown\n", 3)
+
+
 def test_ncc_compiles_and_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -319,6 +329,9 @@ def test_ncc_compiles_and_links(
     ]
     assert nec_compiler.main(words) == 0
     assert veorun("./out").returncode == 6
+    Path("bad.cpp").write_text("void f(int *p) { __builtin_vprefetch(p, 8); p = x; }")
+    assert nec_compiler.main(["C++", "--target=ve", "-c", "bad.cpp"]) == 1
+    assert capsys.readouterr().err.startswith("bad.cpp:1:49: error: ")
     assert nec_compiler.main(["F", "--target=ve", "x.f90"]) == 1
     assert "no Fortran compiler for the Vector Engine" in capsys.readouterr().err
 

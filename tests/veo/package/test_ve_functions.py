@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import cmath
+from fractions import Fraction
 
 import pytest
 
@@ -66,6 +67,28 @@ def test_atomic_operations_of_more_than_a_register(run: Run) -> None:
     assert done.stdout.splitlines() == [
         "4000 8000 -4000 fa0 fa0 2000",
         "4000 12|12 10|10 2|2 10|10 9|9 -2|0 -2|-2 -2|1 77|4000 9 0",
+    ]
+
+
+def test_quads_divided_and_converted(run: Run) -> None:
+    """A third, 113 bits of it, times 2**120 is an integer; 2**100 + 1 needs 101 bits."""
+    source = r"""
+        #include <stdio.h>
+        typedef unsigned __int128 wide;
+        static volatile long double one = 1, three = 3, power = 0x1p120L;
+        static volatile __int128 negative = -((__int128)1 << 100) - 1;
+        static volatile wide large = ~(wide)0 << 15;
+        #define SHOW(x) printf("%llx %llx\n", (long long)((wide)(x) >> 64), (long long)(x))
+        int main(void)
+        {
+            SHOW((__int128)(one / three * power));
+            SHOW((__int128)(long double)negative);
+            SHOW((wide)(long double)large);
+        }
+    """
+    expected = (round(Fraction(2**114, 3)) * 2**6, 2**128 - 2**100 - 1, 2**128 - 2**15)
+    assert run(source, flags="-O2").stdout.splitlines() == [
+        f"{n >> 64:x} {n & (2**64 - 1):x}" for n in expected
     ]
 
 

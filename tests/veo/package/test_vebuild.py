@@ -544,7 +544,7 @@ def test_necs_compiler_is_replaced_and_others_are_not(tmp_path: Path) -> None:
 
 def test_cc_variable_names_the_host_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "env gcc")
-    assert HOST.compiler("C") == ["env", "gcc", "-fcommon"]
+    assert HOST.compiler("C")[:3] == ["env", "gcc", "-fcommon"]
     assert HOST.compiler("C++")[0] != "env"
 
 
