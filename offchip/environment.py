@@ -110,6 +110,11 @@ VARIABLES = (
         " address, text, result",
     ),
     Variable(
+        "VEORUN_TRACE_ELEMENTS",
+        "veo",
+        "how many elements of a vector such a line has, 0 to 256 (default: 4)",
+    ),
+    Variable(
         "VEBUILD_TARGET",
         "veo",
         "what `VeBuild` compiles for: `ve` or `host` (default: `ve` if the library is NEC's)",

@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Elements of a vector that a line has. */
-#define SHOWN 4
-
 static size_t put_words(char *text, size_t size, const uint64_t *words, uint32_t count)
 {
     size_t length = 0;
@@ -19,7 +16,7 @@ static size_t put_words(char *text, size_t size, const uint64_t *words, uint32_t
 }
 
 size_t ve_trace_text(const struct ve_core *core, const struct ve_instruction *instruction,
-                     uint64_t address, char text[VE_TRACE_MAX])
+                     uint64_t address, uint32_t elements, char text[VE_TRACE_MAX])
 {
     size_t length = (size_t)snprintf(text, VE_TRACE_MAX, "0x%" PRIx64 ": ", address);
     length += ve_disassemble(instruction->word, text + length, VE_TRACE_MAX - length);
@@ -40,7 +37,7 @@ size_t ve_trace_text(const struct ve_core *core, const struct ve_instruction *in
     } else if (strncmp(operands, "vx", 2) == 0) {
         uint32_t number = instruction->vx == VE_VIX ? core->vix : instruction->vx;
         words = core->v[number];
-        count = core->vl < SHOWN ? core->vl : SHOWN;
+        count = core->vl < elements ? core->vl : elements;
         length += (size_t)snprintf(rest, size, "  vl=%" PRIu32 " v%" PRIu32 "=", core->vl, number);
     }
     return length + put_words(text + length, VE_TRACE_MAX - length, words, count);

@@ -5,15 +5,15 @@
 
 #include "veo/machine/core.h"
 
-/* Room for the longest line, its 0 included. */
-#define VE_TRACE_MAX 256
+/* Room for the longest line, its 0 included: "0x" and 16 digits for each element, and a comma. */
+#define VE_TRACE_MAX (256 + VE_VECTOR_LENGTH * 19)
 
 /*
  * The address, the text, and what is in the first operand afterwards: a register, the vector length
- * and the first elements of a vector, or the words of a mask, such as
+ * and at most the first ELEMENTS of a vector, or the words of a mask, such as
  * "0x7f0000001000: adds.l %s0, 1, %s1  s0=0x2". Returns the length.
  */
 size_t ve_trace_text(const struct ve_core *core, const struct ve_instruction *instruction,
-                     uint64_t address, char text[VE_TRACE_MAX]);
+                     uint64_t address, uint32_t elements, char text[VE_TRACE_MAX]);
 
 #endif

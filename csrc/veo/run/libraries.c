@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/readable_name.h"
+#include "formats/dwarf_lines.h"
 #include "veo/link/archive.h"
 #include "veo/link/elf_file.h"
 #include "veo/run/finish.h"
@@ -213,6 +214,26 @@ static void remove_entry(struct loaded *entry)
     before->next = entry->next;
 }
 
+/* Code of no function that is known is one with the rest of its library. */
+static void trace_place(uint64_t address, struct text *text, uint64_t *low, uint64_t *high)
+{
+    const struct velink_library *library = verun_library_at(address);
+    verun_add_place(text, address, false);
+    *low = 0;
+    *high = UINT64_MAX;
+    if (library == NULL)
+        return;
+
+    const struct velink_named *function = velink_function_at(library, address);
+    *low = (uint64_t)(uintptr_t)library->memory;
+    *high = *low + library->memory_size;
+    if (function != NULL) {
+        *low = function->address;
+        if (function->size != 0)
+            *high = function->address + function->size;
+    }
+}
+
 static struct velink_library *load(const char *path, struct velink_error *error)
 {
     size_t size;
@@ -221,7 +242,8 @@ static struct velink_library *load(const char *path, struct velink_error *error)
         velink_fail(error, "VEORUN_UNDEFINED=%.80s is not allowed: it takes call", setting);
         return NULL;
     }
-    if (!verun_engine_ready(error) || !verun_trace_ready(error) || !verun_report_ready(error))
+    if (!verun_engine_ready(error) || !verun_trace_ready(trace_place, error) ||
+        !verun_report_ready(error))
         return NULL;
 
     uint8_t *image = velink_map_file(path, &size, error);
@@ -279,4 +301,23 @@ const struct velink_library *verun_library_at(uint64_t address)
         if (velink_contains(at->library, address))
             return at->library;
     return NULL;
+}
+
+void verun_add_place(struct text *text, uint64_t address, bool returned)
+{
+    const struct velink_library *library = verun_library_at(address);
+    if (library == NULL)
+        return;
+
+    uint64_t at = returned ? address - 1 : address;
+    const struct velink_named *function = velink_function_at(library, at);
+    const struct velink_source *source = velink_source_at(library, at);
+    struct dwarf_line line;
+    if (function != NULL)
+        text_add(text, " %s+0x%llx", function->name,
+                 (unsigned long long)(address - function->address));
+    text_add(text, " (%s)", library->path);
+    if (source != NULL && dwarf_find_line(source->image, source->size, at - source->bias, &line) &&
+        line.line != 0)
+        text_add(text, " at %s:%u", line.file, line.line);
 }

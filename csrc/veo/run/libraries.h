@@ -8,6 +8,7 @@
 #ifndef VERUN_LIBRARIES_H
 #define VERUN_LIBRARIES_H
 
+#include "common/text.h"
 #include "veo/link/library.h"
 #include "veo/run/thread.h"
 
@@ -38,5 +39,9 @@ void verun_unload(struct velink_library *library);
 
 /* The library that has an address, or NULL. */
 const struct velink_library *verun_library_at(uint64_t address);
+
+/* Adds where an address is, such as " axpy+0x28 (kernel.o) at kernel.c:9", as far as that is known;
+ * the line is that of the call if RETURNED, as where it returns to is the next one. */
+void verun_add_place(struct text *text, uint64_t address, bool returned);
 
 #endif

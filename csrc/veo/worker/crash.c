@@ -111,21 +111,8 @@ enum { SAVED_FRAME = 0, SAVED_RETURN = 8 };
 
 static void add_ve_frame(struct text *r, int number, uint64_t address, bool returned)
 {
-    const struct velink_library *library = verun_library_at(address);
     text_add(r, "\n    #%d VE 0x%llx", number, (unsigned long long)address);
-    if (library == NULL)
-        return;
-
-    uint64_t at = returned ? address - 1 : address;
-    const struct velink_named *function = velink_function_at(library, at);
-    const struct velink_source *source = velink_source_at(library, at);
-    struct dwarf_line line;
-    if (function != NULL)
-        text_add(r, " %s+0x%llx", function->name,
-                 (unsigned long long)(address - function->address));
-    text_add(r, " (%s)", library->path);
-    if (source != NULL && dwarf_find_line(source->image, source->size, at - source->bias, &line))
-        text_add(r, " at %s:%u", line.file, line.line);
+    verun_add_place(r, address, returned);
 }
 
 /* True if the link register says where the running function returns to: not once that has called.

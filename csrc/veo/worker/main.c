@@ -105,7 +105,7 @@ static int print_help(FILE *stream)
             "status is\nthe program's; 126 if it cannot be run.\n\n"
             "It is the worker of offchip's soft libveo too, which starts it: VEORUN_BIN,\n"
             "veo_proc_create_static() and veo.VeoProc() take its path.\n\n"
-            "VEORUN_TRACE=FILE     writes each instruction with its result\n"
+            "VEORUN_TRACE=FILE     writes each instruction with its result, and where it is\n"
             "VEO_SOFT_REPORT=FILE  writes how long a Vector Engine would take\n\n"
             "Example: veorun ./program 1000\n");
     return stream == stdout ? 0 : 2;

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import signal
 import struct
 import subprocess
@@ -463,6 +464,34 @@ def test_a_trace_that_cannot_be_written_is_an_error(
     done = veorun(path)
     assert f"VEORUN_TRACE={tmp_path} cannot be written: Is a directory" in done.stderr
     assert done.returncode == 126
+    for number in ("257", "-1", "4x"):
+        monkeypatch.setenv("VEORUN_TRACE_ELEMENTS", number)
+        done = veorun(path)
+        assert f"VEORUN_TRACE_ELEMENTS={number} is not allowed: it takes 0 to 256" in done.stderr
+        assert done.returncode == 126
+
+
+def test_a_trace_names_functions_and_has_as_many_elements_as_asked_for(
+    build: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    source = """
+        #include <velintrin.h>
+        __attribute__((noinline)) static double last(int n)
+        {
+            return _vel_lvsd_svs(_vel_vseq_vl(n), n - 1) + 1;
+        }
+        int main(int argc, char **argv) { return last(argc + 5) > 0; }
+    """
+    path = build(source, "traced")
+    monkeypatch.setenv("VEORUN_TRACE", str(tmp_path / "trace"))
+    monkeypatch.setenv("VEORUN_TRACE_ELEMENTS", "256")
+    assert veorun(path).returncode == 1
+    text = (tmp_path / "trace").read_text()
+    assert "vl=6 v0=0x0,0x1,0x2,0x3,0x4,0x5\n" in text
+    places = re.findall(r"^# thread \d+: (\w+)\+0x([0-9a-f]+) \(.*\)(.*)$", text, re.MULTILINE)
+    assert places[:2] == [("main", "0", " at traced.c:7"), ("last", "0", " at traced.c:4")]
+    # The code after the call belongs to no line.
+    assert [place[::2] for place in places[2:]] == [("main", "")]
 
 
 def test_what_a_library_that_fails_asked_for_at_the_end_is_forgotten(
