@@ -360,7 +360,7 @@ static void test_masks_go_on_behind_a_nan(void)
 {
     /* Elements 40 (signaling) and 77 (quiet) of the first operand are no numbers. */
     enum { A = 21, B = 22, C = 23, SIGNALING = 40 * 8, QUIET = 77 * 8 };
-    const uint64_t masked = UINT64_C(2) << 48;
+    const uint64_t masked = UINT64_C(1) << 48;
     const uint64_t words[] = {
         WORD(LEA, SX(1) | DISPLACEMENT(100)),
         WORD(LVL, SY(1)),
@@ -373,7 +373,7 @@ static void test_masks_go_on_behind_a_nan(void)
         WORD(ST, SX(3) | SZ(A) | DISPLACEMENT(QUIET)),
         LOAD(1, A),
         LOAD(2, B),
-        WORD(VFMK_L, VECTORS(2, VE_GREATER, 2)), /* of the integers; other elements are kept */
+        WORD(VFMK_L, VECTORS(1, VE_GREATER, 2)), /* of the integers; other elements are kept */
         WORD(VFADD_D, VECTORS(3, 1, 1)) | masked,
         WORD(VMRG, VECTORS(4, 1, 2)) | masked,
         WORD(VFMK_D, VECTORS(3, VE_LESS, 1)) | masked,
@@ -384,6 +384,35 @@ static void test_masks_go_on_behind_a_nan(void)
     };
     memcpy(code, words, sizeof words);
     ve_core_destroy(run_both(46, NEAREST));
+}
+
+/* Each operation on the same three vectors, in loops of as many as there are registers. */
+static void test_every_operation_of_blocks_has_all_its_operands(void)
+{
+    enum { Y = 1, Z, W, FIRST };
+    uint32_t operation = 0, done = 0;
+    while (operation < VE_OPERATION_COUNT) {
+        size_t at = 0;
+        for (uint64_t vector = Y; vector <= W; vector++) {
+            code[at++] = WORD(LEA, SX(ADDRESSES) | SZ(BUFFER) | DISPLACEMENT(24 * (int)vector));
+            code[at++] = LOAD(vector, ADDRESSES);
+        }
+        for (uint64_t x = FIRST; x < VE_VECTORS && operation < VE_OPERATION_COUNT; operation++) {
+            const struct ve_operation_info *info = ve_operation_info(operation);
+            uint64_t word = info->match | ((VECTORS(x, Y, Z) | W) & ~info->mask);
+            struct ve_instruction i;
+            if (!ve_decode(word, &i) || ve_element_of(&i).kind < VE_ELEMENT_WHOLE ||
+                ve_element_of(&i).kind > VE_ELEMENT_COMPARE)
+                continue;
+            code[at++] = word;
+            x++, done++;
+        }
+        code[at++] = COUNT_DOWN;
+        code[at] = BRANCH(BR_L, VE_GREATER, SY(COUNTER), -8 * (int)at);
+        code[at + 1] = RETURN;
+        check_blocks(7, MIX_NUMBERS, NEAREST);
+    }
+    CHECK(done > 60);
 }
 
 static void test_masks_in_blocks(void)
@@ -563,6 +592,7 @@ int main(void)
     test_stores_and_loads_of_blocks_overlap();
     test_of_two_nans_blocks_have_the_same();
     test_masks_go_on_behind_a_nan();
+    test_every_operation_of_blocks_has_all_its_operands();
     test_masks_in_blocks();
     test_comparisons_in_blocks_raise_nothing_inexact();
     test_blocks_raise_what_elements_and_scalars_raise();
