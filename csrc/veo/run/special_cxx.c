@@ -50,6 +50,26 @@ bool verun_delete(struct ve_core *core)
     return true;
 }
 
+bool verun_new_there(struct ve_core *core)
+{
+    core->s[0] = core->s[1];
+    return true;
+}
+
+bool verun_delete_there(struct ve_core *core)
+{
+    (void)core;
+    return true;
+}
+
+/* The second address may be NULL if there is nothing to move. */
+bool verun_vec_memmove(struct ve_core *core)
+{
+    if (core->s[2] != 0)
+        memmove(pointer(core->s[0]), pointer(core->s[1]), core->s[2]);
+    return true;
+}
+
 /* --- guards of variables in functions --- */
 
 /* Byte 0 of a guard: it is initialised; byte 1: it is being initialised. */

@@ -42,6 +42,22 @@ enum { MALLOC_FAILS = false };
 enum { MALLOC_FAILS = true };
 #endif
 
+static void test_what_necs_compiler_calls(void)
+{
+    char text[] = "abcdef";
+    CHECK(call(verun_new_there, 8, address_of(text)) == address_of(text));
+    CHECK(call(verun_delete_there, address_of(text), address_of(text)) == address_of(text));
+
+    struct ve_core *core = aligned_alloc(_Alignof(struct ve_core), sizeof *core);
+    CHECK(core != NULL);
+    core->s[0] = address_of(text + 1), core->s[1] = address_of(text), core->s[2] = 4;
+    CHECK(verun_vec_memmove(core) && core->s[0] == address_of(text + 1));
+    CHECK(strcmp(text, "aabcdf") == 0);
+    core->s[1] = core->s[2] = 0;
+    CHECK(verun_vec_memmove(core) && strcmp(text, "aabcdf") == 0);
+    free(core);
+}
+
 static void test_memory_is_given_and_taken(void)
 {
     for (uint64_t size = 0; size < 100; size += 33) {
@@ -172,6 +188,7 @@ static void test_mutexes_are_the_hosts(void)
 
 int main(void)
 {
+    test_what_necs_compiler_calls();
     test_memory_is_given_and_taken();
     test_what_would_throw_ends_the_process();
     test_a_variable_is_made_once();
