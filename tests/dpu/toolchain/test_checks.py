@@ -213,9 +213,15 @@ def check(compile_text: Callable[..., Program], tmp_path: Path) -> Check:
     """Run a program with checks."""
 
     def run(
-        body: str, checks: str, *, dpus: int = 1, launches: int = 1, level: str = "-O2"
+        body: str,
+        checks: str,
+        *,
+        dpus: int = 1,
+        launches: int = 1,
+        level: str = "-O2",
+        tasklets: int = 2,
     ) -> subprocess.CompletedProcess[str]:
-        compile_text(HEAD + body, tasklets=2, level=level)
+        compile_text(HEAD + body, tasklets=tasklets, level=level)
         environment = dict(os.environ, DPU_CHECK=checks)
         program = str(tmp_path / "program.dpu")
         return subprocess.run(
@@ -282,6 +288,17 @@ def test_a_program_that_is_not_launched_has_not_been_checked(check: Check) -> No
     done = check(CLEAN, "all,exit=9", launches=0)
     assert "== checks: no DPU was launched, so nothing was checked\n" in done.stderr
     assert "nothing found" not in done.stderr and done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("tasklets", "checks", "told"),
+    [(1, "all", ", but with 1 tasklet there are no races: "), (1, "dma", "\n"), (2, "all", "\n")],
+)
+def test_one_tasklet_is_told_where_races_are_looked_for(
+    check: Check, tasklets: int, checks: str, told: str
+) -> None:
+    done = check("int main(void) { return 0; }", checks, tasklets=tasklets)
+    assert "== checks: nothing found" + told in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@
 
 #define TEXT_MAX 24000
 #define TOLD_MAX 1000
+#define SUMMARY_MAX 160
 #define FINDINGS_TOLD_PER_PROCESS 100
 
 /* At each DPU that is checked. */
@@ -43,6 +44,7 @@ static uint32_t told_count;
 static uint64_t found, repeated;
 static bool is_loaded; /* a DPU has a program that is to be checked */
 static bool is_used;   /* a DPU was checked */
+static bool can_race;  /* a program with several tasklets was */
 static FILE *file;
 
 /* --- telling --- */
@@ -182,6 +184,9 @@ static void read_layout(struct checked *checked)
     const struct dpulib_program *program = dpulib_program_of(checked->dpu->program);
     bool reads = program != NULL && dpulib_check_layout(&program->elf, &layout, &wram, &mram);
     dpu_checks_load(checked->checks, reads ? &layout : NULL);
+    pthread_mutex_lock(&guard);
+    can_race |= program == NULL || program->elf.nr_tasklets > 1;
+    pthread_mutex_unlock(&guard);
     checked->is_old = false;
     free(wram);
     free(mram);
@@ -254,7 +259,7 @@ void dpulib_checks_end(struct dpu_t *dpu, enum dpu_run_status status)
 static void reset(void)
 {
     pthread_mutex_init(&guard, NULL);
-    is_loaded = is_used = false;
+    is_loaded = is_used = can_race = false;
     found = repeated = 0;
 }
 
@@ -262,6 +267,10 @@ static int summarise(char *text, size_t size)
 {
     if (!is_used)
         return snprintf(text, size, "== checks: no DPU was launched, so nothing was checked\n");
+    if (found == 0 && !can_race && (options.wanted & DPU_CHECK_RACE) != 0)
+        return snprintf(text, size,
+                        "== checks: nothing found, but with 1 tasklet there are no races: compile "
+                        "with -DNR_TASKLETS=16, say\n");
     if (found == 0)
         return snprintf(text, size, "== checks: nothing found\n");
     return snprintf(
@@ -272,7 +281,7 @@ static int summarise(char *text, size_t size)
 /* A run that takes too long is ended by a signal, and its user wants to know what was found. */
 static void tell_at_signal(int number)
 {
-    char text[120];
+    char text[SUMMARY_MAX];
     int length = is_loaded ? summarise(text, sizeof text) : 0;
     int to = file != NULL ? fileno(file) : options.log == NULL ? STDERR_FILENO : -1;
     if (length > 0 && to >= 0 && write(to, text, (size_t)length) < 0)
@@ -309,7 +318,7 @@ __attribute__((destructor)) static void finish(void)
 {
     if (!is_loaded)
         return;
-    char text[120];
+    char text[SUMMARY_MAX];
     summarise(text, sizeof text);
     FILE *to = output();
     fputs(text, to);
