@@ -216,6 +216,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         found = read_report(options.file)
+    except FileNotFoundError:
+        print(
+            f"{parser.prog}: there is no {options.file}. A program that runs with "
+            f"VEO_SOFT_REPORT={options.file} and calls Vector Engine code writes it",
+            file=sys.stderr,
+        )
+        return 2
     except (OSError, ValueError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2

@@ -115,6 +115,16 @@ bool verun_report_ready(struct velink_error *error)
     return problem[0] == '\0';
 }
 
+void verun_report_finish(void)
+{
+    const char *name = secure_getenv("VEO_SOFT_REPORT");
+    if (name != NULL && *name != '\0' && model == NULL)
+        fprintf(stderr,
+                "[VE] VEO_SOFT_REPORT=%s has no calls of this process, as it loaded no Vector "
+                "Engine code: VEBUILD_TARGET=ve compiles kernels for it, see docs/veo_time.md\n",
+                name);
+}
+
 /* --- cores --- */
 
 static void add(struct ve_core *core, const struct ve_instruction *instruction, uint64_t address)

@@ -15,6 +15,9 @@
  * the error says so. */
 bool verun_report_ready(struct velink_error *error);
 
+/* Tells on stderr, at the end of the worker, that a report was asked for and no VE code loaded. */
+void verun_report_finish(void);
+
 /* Has the instructions of this thread's core counted, if a report is asked for and there is memory;
  * to be ended in the same thread. */
 void verun_report_attach(struct ve_core *core);

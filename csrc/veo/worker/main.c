@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/futex.h"
+#include "veo/run/report.h"
 #include "veo/worker/context.h"
 #include "veo/worker/crash.h"
 #include "veo/worker/libraries.h"
@@ -144,6 +145,7 @@ int main(int argc, char *argv[])
     atomic_store(&veow_header->start, WIRE_RUNNING);
     futex_wake_all(&veow_header->start);
     veow_run_context(veow_header->main);
+    verun_report_finish();
     /* As at the end of a program: exit handlers run, output is flushed. */
     exit(0);
 }

@@ -195,6 +195,18 @@ def test_report_that_cannot_be_written_is_an_error(monkeypatch, make_proc, kerne
         make_proc().load_library(kernels)
 
 
+@pytest.mark.parametrize("is_ve_code", [False, True])
+def test_worker_tells_that_it_loaded_nothing_to_report(
+    report, make_proc, kernels, bare_kernels, capfd, is_ve_code
+):
+    proc = make_proc()
+    proc.load_library(kernels if is_ve_code else bare_kernels)
+    proc.close()
+    note = f"[VE] VEO_SOFT_REPORT={report} has no calls of this process"
+    assert (note in capfd.readouterr().err) == (not is_ve_code)
+    assert report.exists() == is_ve_code
+
+
 @pytest.mark.parametrize("variable", ["VEO_SOFT_REPORT", "VEORUN_TRACE"])
 def test_file_that_gets_full_is_told(monkeypatch, kernels, variable):
     monkeypatch.setenv(variable, "/dev/full")
@@ -253,7 +265,7 @@ def test_command_adds_up_the_calls_of_each_function(tmp_path, capsys):
     assert "no vector instruction was executed" in told
 
     assert main([str(tmp_path / "nothing")]) == 2
-    assert "No such file" in capsys.readouterr().err
+    assert f"VEO_SOFT_REPORT={tmp_path}/nothing and calls" in capsys.readouterr().err
 
 
 def test_published_times_are_met():
