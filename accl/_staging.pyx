@@ -110,6 +110,11 @@ cpdef object as_array(object given, bint writes, str what, str name):
         array = shared_array(given, writes, f"{name}: {what}")
     elif PyObject_CheckBuffer(given) and not isinstance(given, np.generic):
         array = np.asarray(memoryview(given))
+    elif isinstance(given, (np.number, np.bool_, int, float, complex)):
+        raise TypeError(
+            f"{name}: {what} must be an array, not the number {given}: a number is an array of one "
+            "element, np.array([number])"
+        )
     else:
         raise TypeError(
             f"{name}: {what} must be an array: a buffer of allocate(), a NumPy array, or an object "
