@@ -11,16 +11,15 @@ import contextlib
 import json
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 
 import accelforge as af
 from offchip.measurements import PEER, Baseline, Effort, Measurement, Missing, Series, compare, main
+from offchip.peer_process import PeerFailed, PeerProcess
 
 __all__ = ["SERIES"]
 
@@ -51,48 +50,6 @@ with contextlib.redirect_stdout(sys.stderr):
 """
 
 
-class OriginalFailed(Exception):
-    """The original AccelForge could not do what was asked of it."""
-
-
-class Original:
-    """The original AccelForge in a process of its own; to be used in `with`.
-
-    Parameters
-    ----------
-    python : str
-        The interpreter that has it.
-    """
-
-    def __init__(self, python: str) -> None:
-        self._python = python
-        self._folder = tempfile.TemporaryDirectory(prefix="offchip-bench-")  # it leaves pictures
-        self._process = subprocess.Popen(
-            [python, "-P", "-c", PEER_PROGRAM],  # the original, and not a package of this folder
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=self._folder.name,
-        )
-
-    def __enter__(self) -> Original:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.communicate()
-        self._folder.cleanup()
-
-    def run(self, work: str, products: int, files: Sequence[str]) -> None:
-        """Do what has this name in `af.Spec`, for a chain of so many products."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with contextlib.suppress(BrokenPipeError):
-            print(json.dumps([work, products, *files]), file=self._process.stdin, flush=True)
-        if self._process.stdout.readline() != "done\n":
-            raise OriginalFailed(f"that of {self._python} failed; its message is above")
-
-
 def _products(count: int) -> Callable[[], object]:
     """Make the products themselves, of 128 x 128 matrices as in the workload.
 
@@ -117,7 +74,9 @@ def _works(effort: Effort) -> Iterator[Measurement | Missing]:
         how = how or f"install it elsewhere, and set {VARIABLE} to its Python"
         yield Missing("all", ORIGINAL, how)
     with contextlib.ExitStack() as stack:
-        peer = stack.enter_context(Original(os.path.abspath(python))) if python else None
+        peer = None
+        if python is not None:
+            peer = stack.enter_context(PeerProcess(os.path.abspath(python), PEER_PROGRAM))
         problem = [af.examples.arches.simple, af.examples.workloads.basic.matmuls]
         mapping = af.examples.mappings.unfused_matmuls_to_simple
         for work, sizes, files, repeat in (
@@ -131,11 +90,11 @@ def _works(effort: Effort) -> Iterator[Measurement | Missing]:
                     run = partial(run, print_progress=False)
                 baselines = [Baseline(RUNNING, _products(products), PEER)]
                 if peer is not None:
-                    theirs = partial(peer.run, work, products, [str(file) for file in files])
+                    theirs = partial(peer.run, json.dumps([work, products, *map(str, files)]))
                     try:
                         theirs()
                         baselines.insert(0, Baseline(ORIGINAL, theirs, PEER, repeat=1))
-                    except OriginalFailed as error:
+                    except PeerFailed as error:
                         yield Missing(work, ORIGINAL, str(error))
                         peer = None
                 yield from compare(

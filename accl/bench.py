@@ -3,6 +3,7 @@
 
 Two ranks, which are processes of this module, find each other by the name of a job. Where mpi4py
 is installed they are also ranks of MPI, and where torch is, of a group of gloo: so all take turns.
+Where ``OFFCHIP_MPI_PYTHON`` names a Python with another MPI, ranks of that are measured too.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import os
+import subprocess
 import sys
 import tempfile
 import uuid
@@ -41,6 +44,14 @@ STARTS = 3
 DEADLINE = 120.0
 SIZES = (4, 4 << 10, 64 << 10, 1 << 20)
 NAMES = ("allreduce, 2 ranks", "bcast, 2 ranks")
+VARIABLE = "OFFCHIP_MPI_PYTHON"
+
+# The environment of another MPI has its own NumPy and mpi4py, and this package from here.
+PROGRAM = """
+import runpy, sys
+sys.path.append(sys.argv.pop(1))
+runpy.run_module("accl.bench", run_name="__main__", alter_sys=True)
+"""
 
 
 def _mpi_calls(count: int) -> tuple[str, list[Callable[[], object]]]:
@@ -134,15 +145,31 @@ def _median_of_starts(effort: Effort) -> Iterator[Measurement | Missing]:
     if not has_torch:
         yield Missing("all calls", "gloo through torch.distributed", "pip install 'offchip[torch]'")
     starts = 1 if effort == QUICK else STARTS
-    rounds = [list(_ranks(effort, launcher, has_torch)) for _ in range(starts)]
+    here = [sys.executable, "-P", "-m", "accl.bench"]
+    rounds = [list(_ranks(here, effort, launcher, has_torch)) for _ in range(starts)]
+    try:
+        others = [list(_other_ranks(effort)) for _ in range(starts)]
+        rounds = [first + second for first, second in zip(rounds, others, strict=True)]
+    except (OSError, RuntimeError, subprocess.TimeoutExpired) as error:
+        yield Missing("all calls", "another MPI through mpi4py", f"{VARIABLE}: {error}")
     for items in zip(*rounds, strict=True):
         yield sorted(items, key=lambda item: item.ratio)[len(items) // 2]
 
 
-def _ranks(effort: Effort, launcher: str | None, has_torch: bool) -> Iterator[Measurement]:
+def _other_ranks(effort: Effort) -> Iterator[Measurement]:
+    """Start ranks with another MPI, if one is named, and pass on what it was compared with."""
+    python = os.environ.get(VARIABLE, "")
+    if python:
+        command = [python, "-P", "-c", PROGRAM, str(Path(__file__).resolve().parents[1])]
+        launcher = str(Path(python).parent / "mpiexec")
+        yield from (item for item in _ranks(command, effort, launcher, False) if item.kind == PEER)
+
+
+def _ranks(
+    command: list[str], effort: Effort, launcher: str | None, has_torch: bool
+) -> Iterator[Measurement]:
     """Start the ranks, and pass on what rank 0 measured."""
-    command = [sys.executable, "-P", "-m", "accl.bench", "--job", f"bench-{uuid.uuid4().hex}"]
-    command += ["--effort", *map(str, effort)]
+    command = [*command, "--job", f"bench-{uuid.uuid4().hex}", "--effort", *map(str, effort)]
     with tempfile.TemporaryDirectory(prefix="offchip-bench-") as folder:
         if has_torch:
             command += ["--gloo", str(Path(folder, "meet"))]

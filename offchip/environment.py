@@ -102,6 +102,11 @@ VARIABLES = (
         " take; see [time](../veo_time.md)",
     ),
     Variable("VEO_SOFT_MODEL", "veo", "the Vector Engine whose time that is"),
+    Variable(
+        "OFFCHIP_PY_VEO",
+        "veo",
+        "the folder of an installed py-veo, which `offchip bench` measures beside this package",
+    ),
     Variable("VEO_SOFT_SYSFS", "veo", "what `ve-sysfs` shows programs as `/sys/class/ve`"),
     Variable(
         "VEORUN_TRACE",
@@ -155,6 +160,11 @@ VARIABLES = (
         "PMIX_NAMESPACE", "accl", "set by Open MPI's launcher: the name of the job without another"
     ),
     Variable("PMI_RANK", "accl", "set by MPICH's launcher: tells that there is a job"),
+    Variable(
+        "OFFCHIP_MPI_PYTHON",
+        "accl",
+        "a Python that has mpi4py and another MPI, which `offchip bench` measures too",
+    ),
     Variable(
         "OFFCHIP_ACCELFORGE_PYTHON",
         "accelforge",

@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measure how fast veo is on this machine: ``python -m veo.bench``."""
+"""Measure how fast veo is on this machine: ``python -m veo.bench``.
+
+Where ``OFFCHIP_PY_VEO`` names the folder of an installed py-veo, that takes turns with this one.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import io
+import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from offchip.baselines import NoBaseline, c_library, missing_compiler
 from offchip.measurements import PEER, Baseline, Effort, Measurement, Missing, Series, compare, main
+from offchip.peer_process import PeerFailed, PeerProcess
 from veo import VeoProc, library_info, ve_clang
 from veo.vebuild import VeBuild, VeoBuildError
 
@@ -24,6 +31,22 @@ SIZES = (4 << 10, 64 << 10, 1 << 20, 16 << 20)
 CALLS = 2000
 SOURCE = "long next(long x) { return x + 1; }"
 FUNCTION = "the same calls in C, on the same library"
+VARIABLE = "OFFCHIP_PY_VEO"
+PY_VEO = "py-veo, on the same library"
+PY_VEO_PROGRAM = """
+import sys, veo
+answers, sys.stdout = sys.stdout, sys.stderr
+library = veo.VeoProc(0).load_library(sys.argv[1].encode())
+context = library.proc.open_context()
+following = library.next
+following.args_type("long")
+following.ret_type("long")
+assert following(context, 1).wait_result() == 2
+for line in sys.stdin:
+    for _ in range(int(line)):
+        following(context, 1).wait_result()
+    print("done", file=answers, flush=True)
+"""
 
 # Calls as a C program makes them, and two threads that answer each other.
 CALLER = """
@@ -145,10 +168,19 @@ def _calls(effort: Effort) -> Iterator[Measurement | Missing]:
         thread, function = context._thr_ctxt, int(following.addr)
         if peer.call(thread, function, 1) != 2:
             raise RuntimeError("a call from C gave a wrong result")
+        beside = []
+        try:
+            other = stack.enter_context(_py_veo(stack.enter_context(_folder()), path))
+            other.run("1")
+            run = partial(other.run, str(times))
+            beside = [Baseline(PY_VEO, run, PEER, times, 1)]
+        except (OSError, PeerFailed) as error:
+            yield Missing("call and wait", PY_VEO, f"{VARIABLE}: {error}")
         yield from compare(
             "call and wait",
             lambda: following(context, 1).wait_result(),
             (
+                *beside,
                 Baseline(FUNCTION, lambda: peer.call(thread, function, times), PEER, times, 1),
                 Baseline(
                     "two threads that answer each other",
@@ -160,6 +192,20 @@ def _calls(effort: Effort) -> Iterator[Measurement | Missing]:
             repeat=CALLS,
             effort=effort,
         )
+
+
+def _py_veo(folder: str, kernels: str) -> PeerProcess:
+    """Start py-veo, whose wheel brings a libveo, on a copy with ours in its place."""
+    named = os.environ.get(VARIABLE, "")
+    if not named:
+        raise PeerFailed("set it to FOLDER of pip install --no-deps --target FOLDER py-veo")
+    shutil.copytree(named, folder, dirs_exist_ok=True)
+    library = Path(str(library_info()["path"]))
+    for bundled in Path(folder).glob("py_veo.libs/libveo-*"):
+        bundled.unlink()
+        shutil.copy(library, bundled)
+    variables = {"PYTHONPATH": folder, "VEORUN_BIN": str(library.parents[1] / "bin" / "veorun")}
+    return PeerProcess(sys.executable, PY_VEO_PROGRAM, kernels, variables=variables)
 
 
 def _copies(effort: Effort) -> Iterator[Measurement]:

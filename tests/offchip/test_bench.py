@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import veo
 from offchip import bench
 from offchip.bench import compare_with, measure_package, read_document
 from offchip.bench_outputs import BenchmarkError, as_document, check_writable
@@ -313,7 +314,8 @@ def test_page_keeps_what_is_around_its_marks(fake):
 @pytest.mark.parametrize("package", ["veo", "dpu", "accl", "accelforge"])
 def test_packages_are_measured_beside_peers_and_limits(package, monkeypatch):
     """The form, and never the speed: what is compared, and that nothing fails."""
-    monkeypatch.delenv("OFFCHIP_ACCELFORGE_PYTHON", raising=False)
+    for name in ("OFFCHIP_ACCELFORGE_PYTHON", "OFFCHIP_MPI_PYTHON", "OFFCHIP_PY_VEO"):
+        monkeypatch.delenv(name, raising=False)
     found, missing = measure_package(package, quick=True)
     assert all(item.seconds > 0 and item.baseline > 0 for item in found)
     peers = {item.against for item in found if item.kind == PEER}
@@ -336,6 +338,41 @@ def test_rows_without_a_compiler_say_how_to_get_one(package, monkeypatch):
     assert {item.against for item in found} == {"memcpy"}
     assert all("on Debian: apt-get install gcc" in item.install for item in missing), missing
     assert "/nowhere/cc" in missing[0].install
+
+
+def test_another_mpi_is_measured_too(monkeypatch):
+    # The same one, as another is not installed: its ranks are started in the other way.
+    monkeypatch.setenv("OFFCHIP_MPI_PYTHON", sys.executable)
+    found, _ = measure_package("accl", quick=True)
+    rows = [item for item in found if item.against.endswith("through mpi4py")]
+    assert len(rows) == 2 * len({(item.name, item.x) for item in found}), rows
+
+
+def test_another_mpi_that_cannot_be_run_is_a_row(monkeypatch):
+    monkeypatch.setenv("OFFCHIP_MPI_PYTHON", "/nowhere/python")
+    found, missing = measure_package("accl", quick=True)
+    assert found
+    assert "OFFCHIP_MPI_PYTHON: " in missing[-1].install
+    assert "/nowhere/mpiexec" in missing[-1].install
+
+
+def test_py_veo_is_measured_where_it_is_named(monkeypatch, tmp_path):
+    # This package in its place, which runs what both have in common.
+    (tmp_path / "veo").symlink_to(Path(veo.__file__).parent)
+    monkeypatch.setenv("OFFCHIP_PY_VEO", str(tmp_path))
+    found, missing = measure_package("veo", quick=True)
+    assert "py-veo, on the same library" in {item.against for item in found}, missing
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_py_veo_that_cannot_be_run_is_a_row(monkeypatch, tmp_path, is_there):
+    folder = tmp_path if is_there else tmp_path / "none"
+    (tmp_path / "veo.py").write_text("raise ImportError")
+    monkeypatch.setenv("OFFCHIP_PY_VEO", str(folder))
+    found, missing = measure_package("veo", quick=True)
+    assert found
+    assert [item.peer for item in missing] == ["py-veo, on the same library"]
+    assert missing[0].install.startswith("OFFCHIP_PY_VEO: ")
 
 
 def test_original_that_fails_is_a_row(monkeypatch, tmp_path):
