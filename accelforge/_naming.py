@@ -133,4 +133,12 @@ def _sentence(
             "tiles in the loops above its storage nodes, or hold less at a time"
         )
 
+    if status == "overflow":
+        access = _pick(_ACCESSES, fault.get("access"))
+        cost = "latency" if access is None else f"energy of {access}"
+        return (
+            f"the {cost} of {component} is {needed:g}, so that the total is not a finite number; "
+            "check its costs and the sizes of the ranks"
+        )
+
     return str(fault.get("text", status))

@@ -31,7 +31,8 @@ class Failure:
     einsum, component, dimension, variable : str or None
         The names that it concerns.
     needed, available : float
-        Bits of a memory (for fused Einsums: shares of it) or instances of a fan-out.
+        Bits of a memory (for fused Einsums: shares of it) or instances of a fan-out; for
+        ``overflow``, `needed` is the largest cost.
     """
 
     status: str

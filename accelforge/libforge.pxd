@@ -19,6 +19,7 @@ cdef extern from "accelforge/model/status.h":
         uint32_t tensor
         uint32_t variable
         uint32_t value
+        uint32_t access
         double needed
         double available
 

@@ -96,6 +96,7 @@ cdef inline dict fault_fields(forge_fault *fault):
         "tensor": index_of(fault.tensor),
         "variable": index_of(fault.variable),
         "value": index_of(fault.value),
+        "access": index_of(fault.access),
         "needed": fault.needed,
         "available": fault.available,
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from accelforge.util.exceptions import EvaluationError, InvalidMappingError
 
 if TYPE_CHECKING:
+    from accelforge._results import Failure
     from accelforge.frontend.spec import Spec
     from accelforge.mapper.FFM.mappings import Mappings
 
@@ -48,8 +49,8 @@ def evaluate_mapping(spec: Spec) -> Mappings:
         result = _model.evaluate(built.problem)
     except _model.ProblemError as error:
         raise EvaluationError(f"in the problem for the engine: {error}") from error
-    if not result.valid:
-        raise InvalidMappingError(result.reason)
+    if result.failure is not None:
+        raise InvalidMappingError(_text_of(spec, result.failure))
     names = list(built.evaluated_specs)
     mapping = MappingOf(spec, built.evaluated_specs[names[0]].workload, built.problem)
     return Mappings(
@@ -61,3 +62,12 @@ def evaluate_mapping(spec: Spec) -> Mappings:
         flattened_arches=built.flattened_arches,
         evaluated_specs=built.evaluated_specs,
     )
+
+
+def _text_of(spec: Spec, failure: Failure) -> str:
+    """Say why a mapping is invalid; for a cost, also where the specification has it."""
+    if failure.status != "overflow" or failure.component is None:
+        return failure.reason
+    place = spec.arch[failure.component]._place
+    at = "" if place is None else f" ({place})"
+    return f"in spec.arch.nodes.{failure.component}{at}: {failure.reason}"

@@ -75,7 +75,7 @@ def read_text(path: str) -> str:
     Raises
     ------
     EvaluationError
-        It is no regular file, too large, or not text.
+        It is no regular file, too large, not text, or cannot be read.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     with open(descriptor, "rb") as file:
@@ -83,7 +83,10 @@ def read_text(path: str) -> str:
             raise EvaluationError(f"{path} is not a regular file, and is not read")
         most = max(MAX_BYTES, BYTES_OF_STEP * current().steps)
         # None of /proc/kmsg, if the kernel has nothing to say.
-        content = file.read(most + 1) or b""
+        try:
+            content = file.read(most + 1) or b""
+        except OSError as error:
+            raise EvaluationError(f"{path} cannot be read: {error.strerror}") from None
     if len(content) > most:
         raise EvaluationError(
             f"{path} has more than {most >> 20} MiB, and is not read; accelforge.limits() allows "

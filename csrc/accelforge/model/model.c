@@ -210,6 +210,26 @@ static void cost_components(const struct forge_model *model, const double *value
     }
 }
 
+/* Names the largest part of a total that is not a finite number; NaN is larger than any. */
+static enum forge_status overflow(const struct forge_model *model, const double *row,
+                                  struct forge_fault *fault)
+{
+    uint32_t kind = isfinite(row[FORGE_TOTAL_LATENCY]) ? FORGE_COLUMN_ENERGY : FORGE_COLUMN_LATENCY;
+    fault->needed = 0;
+    for (uint32_t i = 0; i < model->column_count && !isnan(fault->needed); i++) {
+        const struct forge_column *column = &model->columns[i];
+        if (column->kind != kind || row[i] <= fault->needed)
+            continue;
+        fault->einsum = column->einsum;
+        fault->component = column->component;
+        fault->level = column->level;
+        fault->tensor = column->tensor;
+        fault->access = column->detail;
+        fault->needed = row[i];
+    }
+    return FORGE_OVERFLOW;
+}
+
 static enum forge_status evaluate(const struct forge_model *model, struct forge_scratch *scratch,
                                   const double *values, double *row, struct forge_fault *fault)
 {
@@ -228,8 +248,9 @@ static enum forge_status evaluate(const struct forge_model *model, struct forge_
     cost_components(model, values, row);
     row[FORGE_TOTAL_ENERGY] = row[FORGE_TOTAL_DYNAMIC_ENERGY] + row[FORGE_TOTAL_LEAK_ENERGY];
     row[FORGE_TOTAL_ENERGY_DELAY_PRODUCT] = row[FORGE_TOTAL_ENERGY] * row[FORGE_TOTAL_LATENCY];
-    return isfinite(row[FORGE_TOTAL_ENERGY]) && isfinite(row[FORGE_TOTAL_LATENCY]) ? FORGE_OK
-                                                                                   : FORGE_OVERFLOW;
+    return isfinite(row[FORGE_TOTAL_ENERGY]) && isfinite(row[FORGE_TOTAL_LATENCY])
+               ? FORGE_OK
+               : overflow(model, row, fault);
 }
 
 enum forge_status forge_model_evaluate(const struct forge_model *model,

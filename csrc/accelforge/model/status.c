@@ -24,6 +24,7 @@ struct forge_fault forge_fault_of(enum forge_status status)
         .tensor = FORGE_NONE,
         .variable = FORGE_NONE,
         .value = FORGE_NONE,
+        .access = FORGE_NONE,
     };
     return fault;
 }

@@ -61,6 +61,7 @@ struct forge_fault {
     uint32_t tensor;    /* of the Einsum */
     uint32_t variable;  /* of the Einsum */
     uint32_t value;     /* of the problem's values */
+    uint32_t access;    /* enum forge_access */
     double needed;
     double available;
 };

@@ -262,12 +262,51 @@ def test_power_gating_warns(load, texts):
     assert leak == pytest.approx(4 * result.latency() * 0.5 / 4)
 
 
+def test_actions_of_all_instances_are_counted(load, texts):
+    spec = load(texts.ARCH + texts.WORKLOAD)
+    buffer = next(node for node in spec.arch.nodes if node.name == "Buffer")
+    buffer.spatial = [{"name": "X", "fanout": 4}]
+    spec.mapping = {
+        "nodes": [
+            af.mapping.Storage(tensors=["A", "B", "Z"], component="Main"),
+            Spatial(rank_variable="m", tile_shape=2, name="X", component="Buffer"),
+            af.mapping.Storage(tensors=["A", "B", "Z"], component="Buffer"),
+            Temporal(rank_variable="m", tile_shape=1),
+            Temporal(rank_variable="n", tile_shape=1),
+            Temporal(rank_variable="k", tile_shape=1),
+            Compute(einsum="Z", component="MAC"),
+        ]
+    }
+    actions = spec.evaluate_mapping().actions(per_tensor=True)
+    # Each of the four holds two rows of A, and all of B.
+    assert actions["Buffer", "A", "write"] == 128
+    assert actions["Buffer", "B", "write"] == 4 * 64
+    assert actions["Buffer", "A", "read"] == COMPUTES * 8
+
+
 # --- what does not work -------------------------------------------------------------------------
 
 
 def test_a_memory_that_is_too_small(load, texts):
     with pytest.raises(InvalidMappingError, match=r"136 bits of Buffer.*only 100"):
         load(texts.ARCH + texts.WORKLOAD + texts.MAPPING, SIZE=100).evaluate_mapping()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("energy: 7", "energy: 1e308", r"energy of write of Main is inf, .*Einsum Z, tensor Z"),
+        ("leak_power: 2", "leak_power: 1e308", r"energy of leak of Main is inf, .*Einsum Z"),
+        ("throughput: 1}", "throughput: 1e-307}", r"latency of MAC is inf, .*Einsum Z"),
+    ],
+)
+def test_a_cost_whose_sum_is_too_large_has_its_place(tmp_path, texts, old, new, message):
+    text = texts.ARCH.replace(old, new).replace("{{SIZE | default(100000)}}", "100000")
+    (tmp_path / "large.yaml").write_text(text + texts.WORKLOAD + texts.MAPPING)
+    line = 4 if "Main" in message else 22
+    place = rf"spec\.arch\.nodes\.(Main|MAC) \(.*large\.yaml, line {line}\): the {message}"
+    with pytest.raises(InvalidMappingError, match=place):
+        af.Spec.from_yaml(str(tmp_path / "large.yaml")).evaluate_mapping()
 
 
 def test_a_variable_without_its_loop(spec):

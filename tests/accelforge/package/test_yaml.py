@@ -396,3 +396,9 @@ def test_specifications_survive_a_round_trip(spec, write):
 def test_to_yaml_writes_a_file(spec, tmp_path):
     path = tmp_path / "folder" / "spec.yaml"
     assert spec.to_yaml(path) == path.read_text()
+
+
+def test_a_file_that_cannot_be_read_is_named():
+    # A regular file, whose first page nobody can read.
+    with pytest.raises(EvaluationError, match="/proc/self/mem cannot be read: Input/output error"):
+        af.Spec.from_yaml("/proc/self/mem")
