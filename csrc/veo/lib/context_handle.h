@@ -35,7 +35,7 @@ struct veo_thr_ctxt {
     pthread_mutex_t submit; /* recursive: veo_req_block_begin(); these two: */
     bool has_reserved;
     uint64_t reserved;     /* an id with room for the results of its page */
-    pthread_mutex_t queue; /* all below, but for the agent */
+    pthread_mutex_t queue; /* all below, but for the tail and the agent: submit lock */
     struct chunk *head;    /* the oldest request not harvested is here, at head_index */
     struct chunk *tail;
     struct chunk *retired; /* harvested, but the worker or a waiter may still read a slot */
@@ -48,7 +48,7 @@ struct veo_thr_ctxt {
     struct result_table results;
     struct list sleepers; /* of struct sleeper (queue_wait.c) */
     struct spin_backoff backoff;
-    struct agent *agent; /* NULL until it is needed; submit lock */
+    struct agent *agent; /* NULL until it is needed */
 };
 
 /* True if CTX is a context, closed or not. Sets no error. */

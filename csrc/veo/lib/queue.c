@@ -140,11 +140,10 @@ static bool extend(struct veo_thr_ctxt *ctx)
     if (next == NULL)
         return false;
 
-    /* The worker goes on there after the last slot, which is not READY yet. */
+    /* The worker goes on there after the last slot, which is not READY yet; a harvester too, which
+     * has read the id of that slot, or a later one, in next_id. */
     ctx->tail->wire->next = next->wire;
-    pthread_mutex_lock(&ctx->queue);
     ctx->tail->next = next;
-    pthread_mutex_unlock(&ctx->queue);
     return true;
 }
 
