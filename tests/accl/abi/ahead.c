@@ -12,8 +12,9 @@
 #define BUFSIZE 1024
 #define COUNT_MOST (NBUFS * BUFSIZE / 4)
 /* One more than any call uses. */
-#define ELEMENTS (UINT64_C(1) * RANKS * COUNT_MOST + 1)
+#define ELEMENTS (UINT64_C(1) * RANKS * (COUNT_MOST + 1) + 1)
 #define TIME_LIMIT_MS 10000
+#define SHORT_MS 30
 
 struct device {
     struct rank r;
@@ -174,9 +175,27 @@ static void test_communicator_is_made_late(void)
         close_one(&devices[i]);
 }
 
+/* Data that the rx buffers do not hold are left for nobody: the call ends at the time limit. */
+static void test_more_than_fits_is_waited_for(void)
+{
+    for (size_t i = 0; i < 3; i++) {
+        struct device devices[RANKS];
+        open_all(devices, "more");
+        struct device *first = &devices[operations[i] == ACCL_GATHER];
+        struct accl_call c = make_call(operations[i], COUNT_MOST + 1, ACCL_INT32);
+        c.address[0] = accl_buffer_address(first->source);
+        c.address[2] = accl_buffer_address(first->result);
+        set_timeout(&first->r, SHORT_MS);
+        CHECK(run_call(&first->r, &c) & ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+        for (uint32_t k = 0; k < RANKS; k++)
+            close_one(&devices[k]);
+    }
+}
+
 int main(void)
 {
     test_nobody_waits();
+    test_more_than_fits_is_waited_for();
     test_several_calls_ahead();
     test_communicator_is_made_late();
     test_first_ones_leave();

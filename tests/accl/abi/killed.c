@@ -3,7 +3,8 @@
  * build: @libaccl
  *
  * A rank is killed while all make collective calls: the others must have an error within a second
- * of its death. usage: killed ROUNDS SEED
+ * of its death. With "absent", one of them makes no more calls, and the other waits for both: it
+ * learns of the death by itself. usage: killed ROUNDS SEED [absent]
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -16,8 +17,10 @@
 
 static char job[64];
 static uint32_t operation;
-static double *failed_at;  /* by rank, shared */
-static _Atomic int *going; /* ranks that have made a few calls */
+static double *failed_at;       /* by rank, shared */
+static _Atomic int *going;      /* ranks that have made a few calls */
+static uint32_t absent = RANKS; /* the rank that makes no more, if there is one */
+static uint32_t waiting;        /* the one that waits for it */
 
 static void body(uint32_t rank)
 {
@@ -35,6 +38,11 @@ static void body(uint32_t rank)
         uint32_t bits = run_call(&r, &call);
         if (i == 5)
             atomic_fetch_add(going, 1);
+        if (i == 5 && rank == absent) {
+            while (*(volatile double *)&failed_at[waiting] == 0)
+                nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            break;
+        }
         if (!bits)
             continue;
         failed_at[rank] = seconds();
@@ -51,7 +59,7 @@ static void body(uint32_t rank)
 
 int main(int argc, char **argv)
 {
-    CHECK(argc == 3);
+    CHECK(argc == 3 || (argc == 4 && strcmp(argv[3], "absent") == 0));
     int rounds = atoi(argv[1]);
     srand((unsigned)atoi(argv[2]));
     failed_at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -62,6 +70,12 @@ int main(int argc, char **argv)
         /* The same name every time: nothing of the job before may be in the way. */
         snprintf(job, sizeof job, "killed %d", (int)getpid());
         operation = ACCL_BCAST + (uint32_t)round % 9;
+        uint32_t victim = (uint32_t)rand() % RANKS;
+        if (argc == 4) {
+            absent = (uint32_t)round % RANKS;
+            victim = (absent + 1 + (uint32_t)round / RANKS % 2) % RANKS;
+            waiting = RANKS - absent - victim;
+        }
         memset(failed_at, 0, RANKS * sizeof *failed_at);
         atomic_store(going, 0);
         fflush(NULL);
@@ -92,17 +106,16 @@ int main(int argc, char **argv)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         }
         nanosleep(&ts, NULL);
-        int victim = rand() % RANKS;
         kill(pids[victim], SIGKILL);
         double killed = seconds();
-        for (int i = 0; i < RANKS; i++) {
+        for (uint32_t i = 0; i < RANKS; i++) {
             int status = -1;
             waitpid(pids[i], &status, 0);
             if (i == victim)
                 continue;
             CHECK(status == 0);
             if (failed_at[i] - killed > 1) {
-                fprintf(stderr, "operation %u: rank %d noticed after %.2f s\n", operation, i,
+                fprintf(stderr, "operation %u: rank %u noticed after %.2f s\n", operation, i,
                         failed_at[i] - killed);
                 return 1;
             }

@@ -183,6 +183,13 @@ def test_death_is_noticed_by_ranks_that_packets_reach(programs: Programs, transp
     programs.run("killed", "asan", rounds, "2", timeout=800, transport=transport)
 
 
+@pytest.mark.parametrize("transport", ["shared", "packets", "hosts"])
+def test_death_is_noticed_while_another_rank_makes_no_call(
+    programs: Programs, transport: str
+) -> None:
+    programs.run("killed", "asan", "18" if FULL else "6", "3", "absent", transport=transport)
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("transport", ["shared", "packets", "hosts"])
 def test_late_ranks_touch_nothing(programs: Programs, transport: str) -> None:

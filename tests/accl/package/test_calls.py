@@ -301,6 +301,8 @@ def test_bare_calls(one):
     assert handle.wait()
     r.sync_from_device()
     assert np.array_equal(a, r)
+    bytes_ = one.allocate((8,), dtype="i1")
+    assert one.prepare_call(CCLOp.copy, bytes_, None, bytes_)[0] == 0
     with pytest.raises(ACCLError, match="DMA_DECODE_ERROR"):
         one.cclo.call(CCLOp.copy, 8, 0, 0, 0, TAG_ANY, config, flags, 0, 64, y, z)
     with pytest.raises(ACCLError, match="COLLECTIVE_NOT_IMPLEMENTED"):
@@ -313,6 +315,9 @@ MISTAKES = {
     "d.allreduce(a, b, 9)": (ValueError, "sbuf has 8 elements, but 9 are required"),
     "d.allgather(a, b, 5)": (ValueError, "rbuf has 8 elements, but 10 are required"),
     "d.scatter(a, b, 8, 0)": (ValueError, "sbuf has 8 elements, but 16 are required"),
+    "d.send(a, 9, 1)": (ValueError, "srcbuf has 8 elements, but 9 are required"),
+    "d.recv(b, 9, 1)": (ValueError, "dstbuf has 8 elements, but 9 are required"),
+    "d.recv(plain, 9, 1)": (ValueError, "dstbuf has 8 elements, but 9 are required"),
     "d.allreduce(a, [1, 2])": (TypeError, "rbuf must be an array: .* not list"),
     "d.allreduce(None, b)": (TypeError, "sbuf must be an array: .* not NoneType"),
     "d.allreduce(a, b'12345678')": (TypeError, "rbuf is read-only"),

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -34,6 +35,20 @@ def test_async_by_keyword_expansion(one):
         assert handle.test() and handle.done() and handle.result() is None
         assert handle.duration >= 0
     assert one.nop(**{"async": False}) is None
+
+
+class Watched(np.ndarray):
+    """An array that a weak reference can tell the end of."""
+
+
+def test_a_handle_lets_go_of_its_operands_when_the_call_has_ended(one):
+    a, r = np.ones(16, "f4").view(Watched), np.zeros(16, "f4").view(Watched)
+    gone = [weakref.ref(a), weakref.ref(r)]
+    handle = one.copy(a, r, run_async=True)
+    assert handle.wait() and (r == 1).all()
+    del a, r
+    assert [ref() for ref in gone] == [None, None]
+    assert handle.done()
 
 
 def test_wait_has_a_limit(make):

@@ -6,10 +6,12 @@ from __future__ import annotations
 import asyncio
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import accl as package
 from accl import ACCLError, ACCLReduceFunctions, ACCLStreamFlags
 from tests.support.tensors import Interface, OldTensor, Tensor
 
@@ -52,6 +54,24 @@ COLLECTIVES = {
     "copy": lambda d, s, r, rank: d.copy(s, r, 5),
     "combine": lambda d, s, r, rank: d.combine(5, ACCLReduceFunctions.MAX, s, s, r),
 }
+
+
+FOREIGN = """
+with accl(1, 0, library={library!r}, unified=False, job=job) as device:
+    for value in (-1, 0x02020202):
+        result = np.zeros(5, "i4")
+        device.copy(np.full(5, value, "i4"), result)
+        assert (result == value).all(), result
+print(json.dumps(True))
+"""
+
+
+def test_arrays_reach_memory_of_devices_that_have_their_own(run_ranks, soft, tmp_path):
+    # The same library under another name than offchip's, so that it counts as a vendor's.
+    ours = Path(package.library_info()["path"]).read_bytes()
+    other = tmp_path / "libaccl.so"
+    other.write_bytes(ours.replace(b"offchip ", b"foreign "))
+    assert run_ranks(1, FOREIGN.format(library=str(other))) == [True]
 
 
 @pytest.mark.parametrize("name", COLLECTIVES)

@@ -20,9 +20,9 @@ def reasons(program: Path, name: str, folder: Path, **changes: str) -> list[str]
 
 def test_a_host_in_c_is_told_why_a_call_failed(cases_program: Path, tmp_path: Path) -> None:
     assert reasons(cases_program, "asks_for_what_is_not_there", tmp_path) == [
-        "100000 DPUs were requested, but there are 2560 DPUs (40 ranks of 64):"
-        " DPU_SOFT_RANKS=1563, or softNrRanks=1563 in the profile, makes as many",
-        "4000000 DPUs were requested, but there are 2560 DPUs (40 ranks of 64), and never more"
+        "262144 DPUs were requested, but there are 2560 DPUs (40 ranks of 64):"
+        " DPU_SOFT_RANKS=4096, or softNrRanks=4096 in the profile, makes as many",
+        "262145 DPUs were requested, but there are 2560 DPUs (40 ranks of 64), and never more"
         " than 4096 ranks",
         "the profile says chipId=none, but chipId must be a number from 0 to 4294967295",
         f"the program ./nowhere cannot be read in the folder {tmp_path}: No such file or directory"

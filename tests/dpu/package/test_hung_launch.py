@@ -192,6 +192,30 @@ def test_freeing_names_calls_of_other_threads(hung: DpuSet) -> None:
     hung.free()
 
 
+def test_freeing_waits_for_a_call_whose_work_is_done(make_set: Callable[..., DpuSet]) -> None:
+    class Kept(bytearray):
+        def __del__(self) -> None:
+            begun.set()
+            end.wait(60)
+
+    begun, end = threading.Event(), threading.Event()
+    dpus = make_set(nr_dpus=1, binary=build(COUNTER))
+    dpus.copy("words", Kept(8), async_mode=True)
+    thread = threading.Thread(target=dpus.sync)
+    thread.start()
+    try:
+        assert begun.wait(10)
+        dpus.wait_limit = 0.05
+        with pytest.raises(DpuTimeoutError, match=r"dpu_free waited 0\.05 s in vain: 1 calls of"):
+            dpus.free()
+        assert not dpus.closed
+    finally:
+        end.set()
+        thread.join(10)
+    dpus.free()
+    assert dpus.closed
+
+
 @pytest.mark.parametrize("wrong", ["1", [1], math.nan])
 def test_what_is_no_limit_is_refused(hung: DpuSet, wrong: object) -> None:
     with pytest.raises((TypeError, ValueError), match="timeout must be a number of seconds"):

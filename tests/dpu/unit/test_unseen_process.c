@@ -3,7 +3,7 @@
  * A command that runs for the library is nobody else's: no wait() of the host takes it, no signal
  * tells of it, what the host does with its own children does not matter, and it ends with the host.
  *
- * build: @dpu_machine @dpu_translate tsan
+ * build: @dpu_machine @dpu_translate -Wl,--wrap=mmap tsan
  */
 #include "hostcode/unseen_process.h"
 #include "common/clock.h"
@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,19 @@ static const char *const absent[] = {"/nonexistent/program", NULL};
 static const char *const says_pid[] = {"/bin/sh", "-c",
                                        "echo $$ >pid.new; mv pid.new pid; sleep 1000", NULL};
 static _Atomic int signals, running;
+
+static _Atomic bool mmap_fails;
+
+void *__real_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
+
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    if (!mmap_fails)
+        return __real_mmap(at, bytes, protection, flags, fd, offset);
+    errno = ENOMEM;
+    return MAP_FAILED;
+}
 
 static void count(int number)
 {
@@ -148,6 +162,15 @@ static void test_it_ends_with_the_host(void)
     }
 }
 
+/* Nothing runs, and that is no success. */
+static void test_without_memory(void)
+{
+    mmap_fails = true;
+    CHECK(!host_unseen_run(yes, 0, 60 * CLOCK_SECOND));
+    mmap_fails = false;
+    CHECK(host_unseen_run(yes, 0, 60 * CLOCK_SECOND));
+}
+
 static void test_the_limit(void)
 {
     unlink("pid");
@@ -179,6 +202,7 @@ int main(void)
 #else
     (void)test_it_ends_with_the_host;
 #endif
+    test_without_memory();
     test_the_limit();
     test_stopping();
     return 0;

@@ -104,9 +104,9 @@ def test_tables_are_listed(made: Path) -> None:
 
 
 def test_relocations_of_libraries_have_the_names_that_loaders_see(tmp_path: Path) -> None:
-    names = b"\0for_loaders\0"
-    symbols = bytes(24) + struct.pack(SYMBOL, 1, GLOBAL << 4, 0, 0, 0, 0)
-    rows = relocations([(16, 18, 1, 0)])
+    names = b"first\0for_loaders\0"
+    symbols = bytes(24) + struct.pack(SYMBOL, 6, GLOBAL << 4, 0, 0, 0, 0)
+    rows = relocations([(16, 18, 1, 0), (24, 18, 0, 0), (32, 18, 2, 0)])
     path = tmp_path / "library.so"
     path.write_bytes(
         write_object(
@@ -120,6 +120,8 @@ def test_relocations_of_libraries_have_the_names_that_loaders_see(tmp_path: Path
     )
     out = objdump("-x", path).stdout
     assert "0000000000000010 R_VE_GLOB_DAT for_loaders\n" in out
+    # There is no symbol 0, nor one behind the table's end, and so no name.
+    assert re.search(r"18 R_VE_GLOB_DAT 0x0\n.*20 R_VE_GLOB_DAT 0x0\n", out)
     assert "for_debuggers" in out.partition("relocations in")[0]
 
 

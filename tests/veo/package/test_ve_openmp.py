@@ -99,6 +99,35 @@ def test_time_goes_on_in_seconds(compile_ve: Callable[..., Path]) -> None:
     assert veorun(path).returncode == 1
 
 
+def test_a_copy_that_stops_ends_the_program_where_it_was_called(
+    compile_ve: Callable[..., Path],
+) -> None:
+    path = compile_ve(
+        """
+        struct value {
+            int x;
+            value() : x(0) {}
+            value(const value &other) : x(other.x) {}
+            value &operator=(const value &) { asm volatile(".quad -1"); return *this; }
+        };
+        int main()
+        {
+            #pragma omp parallel num_threads(3)
+            {
+                value a;
+                #pragma omp single copyprivate(a)
+                a.x = 3;
+            }
+            return 0;
+        }
+    """,
+        language="C++",
+    )
+    done = veorun(path)
+    assert "illegal instruction" in done.stderr and "main.omp_outlined" in done.stderr
+    assert done.returncode == 4
+
+
 def test_sums_are_the_same_each_time(compile_ve: Callable[..., Path]) -> None:
     path = compile_ve("""
         #include <stdio.h>

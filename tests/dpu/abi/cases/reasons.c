@@ -6,8 +6,8 @@ CASE(asks_for_what_is_not_there)
 {
     struct dpu_set_t set;
     uint32_t word = 0;
-    CHECK_EQUAL(dpu_alloc(100000, NULL, &set), DPU_ERR_ALLOCATION);
-    CHECK_EQUAL(dpu_alloc(4000000, NULL, &set), DPU_ERR_ALLOCATION);
+    CHECK_EQUAL(dpu_alloc(262144, NULL, &set), DPU_ERR_ALLOCATION);
+    CHECK_EQUAL(dpu_alloc(262145, NULL, &set), DPU_ERR_ALLOCATION);
     CHECK_EQUAL(dpu_alloc(1, "chipId=none", &set), DPU_ERR_INVALID_PROFILE);
     CHECK_OK(dpu_alloc(1, NULL, &set));
     CHECK_EQUAL(dpu_load(set, "./nowhere", NULL), DPU_ERR_SYSTEM);
