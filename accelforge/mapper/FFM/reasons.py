@@ -35,7 +35,9 @@ def why_none(jobs: list[Searched]) -> str:
             "there is no template that the constraints allow. Look at tensor_order_options, "
             "reuse and loop_bounds of the components, and at max_loops of spec.mapper"
         )
-    lines = list(dict.fromkeys(lines)) or ["no pmapping satisfies all constraints and limits"]
+    lines = list(dict.fromkeys(lines)) or [
+        "no pmapping satisfies all constraints and limits and has a finite energy and latency"
+    ]
     return ". ".join([*lines, "Give memories more size, or let fewer tensors be kept there"])
 
 

@@ -326,6 +326,14 @@ def test_a_memory_that_is_too_small_is_named() -> None:
         given.map_workload_to_arch(**QUIET)
 
 
+def test_costs_whose_sum_is_no_finite_number_are_a_reason() -> None:
+    given = matmul()
+    for action in given.arch["Main"].actions:
+        action.energy = 1e308
+    with pytest.raises(ValueError, match="Einsum Z has no .* has a finite energy and latency"):
+        given.map_workload_to_arch(**QUIET)
+
+
 def test_an_einsum_that_no_compute_is_enabled_for() -> None:
     given = matmul()
     given.arch["MAC"].enabled = "len(All) == 2"
