@@ -75,6 +75,7 @@ static void test_a_full_fifo(void)
     OK(dpu_link_input_fifo(set, &link, name));
     dpu_fifo_set_push_max_retries(&link, set, 2);
     dpu_fifo_set_time_for_push_retries(&link, set, 1);
+    check_positions(echo_dpu(set, 1), &link, 0);
     OK(dpu_fifo_prepare_xfer(set, &link, element));
     for (element[0] = 0; element[0] < FIFO_COUNT; element[0]++) {
         OK(dpu_fifo_push_xfer(set, &link, DPU_XFER_NO_RESET));
