@@ -215,14 +215,12 @@ static enum forge_status overflow(const struct forge_model *model, const double 
                                   struct forge_fault *fault)
 {
     uint32_t kind = isfinite(row[FORGE_TOTAL_LATENCY]) ? FORGE_COLUMN_ENERGY : FORGE_COLUMN_LATENCY;
-    fault->needed = 0;
     for (uint32_t i = 0; i < model->column_count && !isnan(fault->needed); i++) {
         const struct forge_column *column = &model->columns[i];
         if (column->kind != kind || row[i] <= fault->needed)
             continue;
         fault->einsum = column->einsum;
         fault->component = column->component;
-        fault->level = column->level;
         fault->tensor = column->tensor;
         fault->access = column->detail;
         fault->needed = row[i];
