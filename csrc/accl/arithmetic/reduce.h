@@ -15,8 +15,8 @@ struct reduction {
     uint32_t n;        /* operands */
     const uint8_t *const *operands;
     const uint8_t *operand_types;
-    uint32_t first; /* operands are combined in the order first, first + 1, ... (mod n) */
-    uint32_t n_results; /* at least 1 */
+    uint32_t first;          /* operands are combined in the order first, first + 1, ... (mod n) */
+    uint32_t n_results;      /* at least 1 */
     uint8_t *const *results; /* the same values to each; a result may be one of the operands */
     const uint8_t *result_types;
 };
