@@ -115,13 +115,22 @@ static double sixth_root(double value)
     return root;
 }
 
-/* Bytes per second. */
+/* Bytes per second. Under the lock. */
 static double bandwidth(const struct dpulib_configuration *configuration, enum dpulib_move move,
                         uint32_t dpus)
 {
     double result, all;
     bandwidths(configuration, move, &result, &all);
-    double factor = sixth_root(all / result);
+    /* The last one is kept: the root takes longer than a small transfer. */
+    static struct {
+        double ratio, factor;
+    } known[DPULIB_MOVE_COUNT];
+    double ratio = all / result;
+    if (known[move].ratio != ratio) {
+        known[move].factor = sixth_root(ratio);
+        known[move].ratio = ratio;
+    }
+    double factor = known[move].factor;
     result *= 1e6;
 
     uint32_t low = 1;
