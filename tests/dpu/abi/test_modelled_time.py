@@ -290,3 +290,26 @@ def test_python_hosts_have_reports_and_no_line() -> None:
         [sys.executable, "-P", "-c", program], check=True, env=environment, capture_output=True
     )
     assert (done.stdout, done.stderr) == (b"", b"")
+
+
+def test_sets_of_one_process_have_their_own_bandwidths() -> None:
+    code = f"""
+import dpu
+for rate in (640, 1280, 640):
+    keys = f"{NO_COSTS},softSerialToMBs=10,softParallelToMBs={{rate}}"
+    with dpu.DpuSet(64, profile=keys) as dpus:
+        dpus.copy(dpu.DpuSymbol("mram", (0x08000000, 1 << 20)), [bytes(1 << 20)] * 64)
+"""
+    environment = {**os.environ, "DPU_SOFT_REPORT": "-"}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        check=True,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        env=environment,
+    )
+    rows = [row for row in read_report(done.stderr) if row["event"] == "parallel_to"]
+    megabytes = 64 * 1.048576
+    expected = [megabytes / 640, megabytes / 1280, megabytes / 640]
+    assert [row["seconds"] for row in rows] == pytest.approx(expected, rel=1e-6)
