@@ -30,6 +30,7 @@ class Speed(NamedTuple):
 
 COLOURS = {"veo": "#2a7f62", "dpu": "#2e6da4", "accl": "#e0a030", "accelforge": "#6c4aa0"}
 WIDTH, LEFT, RIGHT, ROW, TOP = 900, 270, 540, 26, 44
+LETTER = 7  # of the widest usual font, in pixels
 TICKS = (0.001, 0.01, 0.1, 0.5, 1, 2, 10, 100, 1000, 10_000)
 
 
@@ -46,6 +47,7 @@ def draw_speeds(rows: Sequence[Speed]) -> str:
         return LEFT + math.log(speed / least) / math.log(most / least) * (RIGHT - LEFT)
 
     bottom = TOP + ROW * len(rows)
+    width = WIDTH
     parts = [_text(10, 18, "How many times as fast as what does the same")]
     for tick in TICKS:
         if not least <= tick <= most:
@@ -64,12 +66,14 @@ def draw_speeds(rows: Sequence[Speed]) -> str:
             f'<rect x="{begin:.1f}" y="{y - 6:.1f}" width="{place(row.high) - begin:.1f}" '
             f'height="12" rx="3" fill="{COLOURS.get(row.what.partition(":")[0], "#777")}"/>'
         )
-        parts.append(_text(RIGHT + 12, y + 4, f"{_span(row.low, row.high)} times {row.beside}"))
+        text = f"{_span(row.low, row.high)} times {row.beside}"
+        parts.append(_text(RIGHT + 12, y + 4, text))
+        width = max(width, RIGHT + 12 + LETTER * len(text))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{bottom + 26}" '
-        f'viewBox="0 0 {WIDTH} {bottom + 26}" font-family="sans-serif" font-size="12">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{bottom + 26}" '
+        f'viewBox="0 0 {width} {bottom + 26}" font-family="sans-serif" font-size="12">\n'
         f"<title>Speed beside peers</title>\n"
-        f'<rect width="{WIDTH}" height="{bottom + 26}" fill="white"/>\n'
+        f'<rect width="{width}" height="{bottom + 26}" fill="white"/>\n'
         + "\n".join(parts)
         + "\n</svg>\n"
     )
