@@ -97,8 +97,11 @@ cdef inline uint64_t _times(uint32_t share, uint64_t ranks) noexcept:
     return ranks if share == ACCL_SHARE_EACH else share
 
 
-cdef bint _is_made_now(Options *options):
-    """Return whether the call is made now: a later one would use memory that has changed."""
+cdef bint _takes_arrays(Options *options):
+    """Return whether arrays may be used where they are.
+
+    A later call would find other data there, and the device's own memory may be asked for.
+    """
     return (
         not options.run_async and not <object>options.waitfor
         and not options.from_fpga and not options.to_fpga
@@ -136,7 +139,7 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
         take_unused(sbuf, &source)
     else:
         if not take_found(caller.device, sbuf, False, &source, "sbuf", name):
-            if _is_made_now(options) and take_array(caller.device, sbuf, False, &source):
+            if _takes_arrays(options) and take_array(caller.device, sbuf, False, &source):
                 call.host_flags |= ACCL_OP0_ARRAY
             else:
                 _source_stage = stage(caller.device, sbuf, False, options.from_fpga, &source,
@@ -147,7 +150,7 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
         take_unused(rbuf, &result)
     else:
         if not take_found(caller.device, rbuf, True, &result, "rbuf", name):
-            if _is_made_now(options) and take_array(caller.device, rbuf, True, &result):
+            if _takes_arrays(options) and take_array(caller.device, rbuf, True, &result):
                 call.host_flags |= ACCL_RES_ARRAY
             else:
                 _result_stage = stage(caller.device, rbuf, True, options.to_fpga, &result, "rbuf",

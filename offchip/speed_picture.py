@@ -30,7 +30,7 @@ class Speed(NamedTuple):
 
 COLOURS = {"veo": "#2a7f62", "dpu": "#2e6da4", "accl": "#e0a030", "accelforge": "#6c4aa0"}
 WIDTH, LEFT, RIGHT, ROW, TOP = 900, 270, 540, 26, 44
-LETTER = 7  # of the widest usual font, in pixels
+LETTER = 7  # pixels, in the widest of the usual fonts
 TICKS = (0.001, 0.01, 0.1, 0.5, 1, 2, 10, 100, 1000, 10_000)
 
 

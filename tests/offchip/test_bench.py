@@ -30,7 +30,7 @@ from offchip.measurements import (
     compare,
     format_measurement,
 )
-from offchip.speed_picture import Speed, draw_speeds
+from offchip.speed_picture import LETTER, Speed, draw_speeds
 
 PACKAGE = """
 import sys, os
@@ -398,7 +398,7 @@ def test_original_that_cannot_be_run_is_a_row(monkeypatch):
 def test_the_picture_has_room_for_all_its_text(beside):
     picture = ElementTree.fromstring(draw_speeds([Speed("veo: a call", beside, 0.5, 20)]))
     texts = picture.iter("{http://www.w3.org/2000/svg}text")
-    ends = [float(text.get("x")) + 7 * len(text.text) for text in texts if beside in text.text]
+    ends = [float(text.get("x")) + LETTER * len(text.text) for text in texts if beside in text.text]
     assert ends
     assert max(ends) <= float(picture.get("width"))
     assert picture.get("viewBox").split()[2] == picture.get("width")
