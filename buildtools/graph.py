@@ -82,19 +82,26 @@ def _run(command: Sequence[str], what: str) -> None:
 
 
 def configure(configuration: str) -> None:
-    """Configure a folder, if it is new or was made for something else."""
+    """Configure a folder, if it is new or was made for something else.
+
+    Objects stay, as ninja compares commands: an installer's next environment has the same compiler.
+    """
     werror = os.environ.get("OFFCHIP_WERROR", "0") not in ("", "0")
-    command = [_tool("cmake", "CMAKE_BIN_DIR"), "--fresh", "--preset", configuration]
+    command = [_tool("cmake", "CMAKE_BIN_DIR"), "--preset", configuration]
     command += [f"-DCMAKE_MAKE_PROGRAM={_tool('ninja', 'BIN_DIR')}"]
     command += [f"-DPython_EXECUTABLE={sys.executable}", f"-DWERROR={int(werror)}"]
     if os.environ.get("AR"):
         command += [f"-DCMAKE_AR={shutil.which(os.environ['AR']) or os.environ['AR']}"]
 
     wanted = json.dumps([command, *map(os.environ.get, VARIABLES)])
-    record = folder_of(configuration) / "configured.json"
+    folder = folder_of(configuration)
+    record = folder / "configured.json"
     if record.exists() and record.read_text() == wanted:
         return
     with _locked(configuration):
+        (folder / "CMakeCache.txt").unlink(missing_ok=True)
+        for compilers in folder.glob("CMakeFiles/[0-9]*"):
+            shutil.rmtree(compilers)
         _run(command, "configuring")
         record.write_text(wanted)
 

@@ -105,6 +105,16 @@ def test_other_flags_make_everything_again(tree: Path, build: Build) -> None:
     assert changed(before, times(tree)) == ALL
 
 
+def test_configuring_again_makes_nothing_again(tree: Path, build: Build) -> None:
+    build()
+    before = times(tree)
+    record = (tree / "build/release/configured.json").read_text()
+    # As with the tools of an installer's next environment: another record, the same commands.
+    assert build(OFFCHIP_MACHINE="elsewhere") == (0, "")
+    assert (tree / "build/release/configured.json").read_text() != record
+    assert times(tree) == before
+
+
 def test_failed_step_is_shown_and_done_again(tree: Path, build: Build) -> None:
     good = (tree / "b.c").read_text()
     (tree / "b.c").write_text("no C")
