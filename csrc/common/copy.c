@@ -20,6 +20,7 @@
 /* Copies of large ranges that are timed, half of them in each way; times are for so many bytes. */
 #define TRIALS 6
 #define TRIAL_UNIT (UINT64_C(1) << 20)
+#define TRIAL_LEAST ((size_t)1 << 20)
 
 #if defined(__x86_64__)
 
@@ -203,6 +204,12 @@ void copy_trials_add(struct copy_trials *trials, bool past, uint64_t bytes, int6
         ;
 }
 
+static bool is_past_quicker(struct copy_trials *trials)
+{
+    return atomic_load_explicit(&trials->least[true], memory_order_relaxed) <
+           atomic_load_explicit(&trials->least[false], memory_order_relaxed);
+}
+
 bool copy_trials_choose(struct copy_trials *trials, bool *is_trial)
 {
     unsigned made = atomic_load_explicit(&trials->made, memory_order_relaxed);
@@ -212,20 +219,30 @@ bool copy_trials_choose(struct copy_trials *trials, bool *is_trial)
     *is_trial = made < TRIALS;
     if (*is_trial)
         return made % 2;
-    return atomic_load_explicit(&trials->least[true], memory_order_relaxed) <
-           atomic_load_explicit(&trials->least[false], memory_order_relaxed);
+    return is_past_quicker(trials);
+}
+
+static struct copy_trials large_trials;
+
+bool copy_is_settled(size_t whole)
+{
+    return !copy_is_large(whole) ||
+           atomic_load_explicit(&large_trials.made, memory_order_relaxed) >= TRIALS;
 }
 
 /* The first copies are made in both ways in turns, and timed: which one is quicker depends on the
- * processor, and on what else uses its memory. */
+ * processor, and on what else uses its memory. The time of a piece says little, as its lines leave
+ * the caches later. */
 static void copy_large(void *to, const void *from, size_t bytes)
 {
-    static struct copy_trials trials;
-    bool is_trial, past = copy_trials_choose(&trials, &is_trial);
+    struct copy_trials *trials = &large_trials;
+    bool is_trial = false;
+    bool past = bytes < TRIAL_LEAST ? copy_is_settled(SIZE_MAX) && is_past_quicker(trials)
+                                    : copy_trials_choose(trials, &is_trial);
     int64_t began = is_trial ? clock_now() : 0;
     (past ? copy_past_caches : copy_by_vectors)(to, from, bytes);
     if (is_trial)
-        copy_trials_add(&trials, past, bytes, clock_now() - began);
+        copy_trials_add(trials, past, bytes, clock_now() - began);
 }
 
 void copy_many(void *to, const void *from, size_t bytes, size_t whole)

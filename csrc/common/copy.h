@@ -53,6 +53,9 @@ static inline void copy_memory(void *to, const void *from, size_t bytes)
 /* True if a copy of so many bytes may be quicker past the caches. */
 bool copy_is_large(size_t bytes) OFFCHIP_SYMBOL(copy_is_large);
 
+/* True if it is known how a copy of so many bytes is made; trials want copies in one piece. */
+bool copy_is_settled(size_t whole) OFFCHIP_SYMBOL(copy_is_settled);
+
 /* Like memcpy(), past the caches but for the ends of the range. */
 void copy_past_caches(void *to, const void *from, size_t bytes) OFFCHIP_SYMBOL(copy_past_caches);
 
