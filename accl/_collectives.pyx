@@ -31,7 +31,7 @@ from accl._calls cimport (
     to_function,
     zero_size,
 )
-from accl._operand cimport Operand, sync, take_array, take_found, take_unused
+from accl._operand cimport Operand, is_apart, sync, take_array, take_found, take_unused
 from accl._staging cimport stage, staged
 from accl.libaccl cimport (
     ACCL_BARRIER,
@@ -39,7 +39,9 @@ from accl.libaccl cimport (
     ACCL_KIND_ROOTED,
     ACCL_NONE,
     ACCL_OP0_ARRAY,
+    ACCL_OP0_SYNC,
     ACCL_RES_ARRAY,
+    ACCL_RES_SYNC,
     ACCL_SHARE_EACH,
     ACCL_SHARE_ONE,
     ACCL_WORK_COMPUTES,
@@ -117,6 +119,7 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
     cdef str name = operation.name
     cdef const accl_operation_facts *facts = operation.facts
     cdef bint is_root = False
+    cdef bint is_now
     cdef uint64_t ranks
     cdef uint64_t reads
     cdef uint64_t writes
@@ -125,6 +128,7 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
     if more:
         options.run_async = take_async(more, options.run_async, name)
 
+    is_now = not options.run_async and not <object>options.waitfor
     caller.begin(&call, facts.operation, comm_id, name)
     if operation.rooted:
         caller.set_root(&call, root, "root", name)
@@ -174,13 +178,19 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
         warnings.warn(zero_size, stacklevel=1)
 
     if reads and not options.from_fpga:
-        sync(&source, reads * call.count, True)
+        if is_now and is_apart(caller.device, &source):
+            call.host_flags |= ACCL_OP0_SYNC
+        else:
+            sync(&source, reads * call.count, True)
+    if writes and not options.to_fpga and is_now and is_apart(caller.device, &result):
+        call.host_flags |= ACCL_RES_SYNC
 
     return caller.finish(
-        &call, &result if writes else NULL, writes * call.count, options.to_fpga,
+        &call, &result if writes else NULL, writes * call.count,
+        options.to_fpga or call.host_flags & ACCL_RES_SYNC,
         options.run_async, <object>options.waitfor,
         (sbuf, rbuf, staged(&source), staged(&result))
-        if options.run_async or <object>options.waitfor or call.host_flags
+        if not is_now or call.host_flags & (ACCL_OP0_ARRAY | ACCL_RES_ARRAY)
         or source.stage is not NULL or result.stage is not NULL
         else (),
         name
@@ -238,12 +248,18 @@ cdef class Collectives(Calls):
         caller.set_types(&call, operand.dtype, ACCL_NONE, ACCL_NONE, compress_dtype, "bcast")
         if call.count == 0:
             warnings.warn(zero_size, stacklevel=1)
-        if is_root and not from_fpga:
+        if (
+            not later and not waitfor and not (from_fpga if is_root else to_fpga)
+            and call.count == <uint64_t>operand.elements and is_apart(caller.device, &operand)
+        ):
+            call.host_flags = ACCL_OP0_SYNC
+        elif is_root and not from_fpga:
             sync(&operand, operand.elements, True)
 
         return caller.finish(
             &call, NULL if is_root else &operand,
-            operand.elements if operand.stage is NULL else <Py_ssize_t>call.count, to_fpga, later,
+            operand.elements if operand.stage is NULL else <Py_ssize_t>call.count,
+            to_fpga or call.host_flags & ACCL_OP0_SYNC, later,
             waitfor, (buf,) if operand.stage is NULL else (buf, operand_stage), "bcast"
         )
 

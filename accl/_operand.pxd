@@ -60,3 +60,10 @@ cdef inline int sync(Operand *operand, Py_ssize_t elements, bint to_device) exce
     if not block.shared:
         block.sync(operand.offset, elements * operand.itemsize, to_device)
     return 0
+
+
+# True if a call of the soft engine, which is made at once, can copy between host and device itself.
+cdef inline bint is_apart(Device device, Operand *operand) noexcept:
+    return (
+        operand.block is not NULL and not (<Block>operand.block).shared and device.lib.is_soft
+    )

@@ -13,7 +13,7 @@ from accl._calls cimport (
     to_function,
 )
 from accl._device cimport Device
-from accl._operand cimport Operand, dtype_code, sync, take_array, take_found
+from accl._operand cimport Operand, dtype_code, is_apart, sync, take_array, take_found
 from accl._staging cimport as_array, stage, staged
 from accl.libaccl cimport (
     ACCL_COMBINE,
@@ -21,9 +21,11 @@ from accl.libaccl cimport (
     ACCL_NONE,
     ACCL_NOP,
     ACCL_OP0_ARRAY,
+    ACCL_OP0_SYNC,
     ACCL_OP0_STREAM,
     ACCL_RECV,
     ACCL_RES_ARRAY,
+    ACCL_RES_SYNC,
     ACCL_RES_STREAM,
     ACCL_SEND,
     accl_call,
@@ -225,7 +227,14 @@ cdef class Primitives(Calls):
                 check_elements(&source, call.count, "srcbuf", "send")
             call.address[0] = source.address
             if not from_fpga:
-                sync(&source, source.elements, True)
+                if (
+                    not run_async and not waitfor and call.stream_flags == 0
+                    and <Py_ssize_t>call.count == source.elements
+                    and is_apart(caller.device, &source)
+                ):
+                    call.host_flags = ACCL_OP0_SYNC
+                else:
+                    sync(&source, source.elements, True)
 
         caller.set_types(&call, source.dtype, ACCL_NONE, ACCL_NONE, compress_dtype, "send")
         return caller.finish(&call, NULL, 0, True, run_async, waitfor,
@@ -329,11 +338,16 @@ cdef class Primitives(Calls):
             if result.elements < <Py_ssize_t>call.count:
                 check_elements(&result, call.count, "dstbuf", "recv")
             call.address[2] = result.address
+            if (
+                not run_async and not waitfor and not to_fpga
+                and <Py_ssize_t>call.count == result.elements and is_apart(caller.device, &result)
+            ):
+                call.host_flags = ACCL_RES_SYNC
 
         caller.set_types(&call, ACCL_NONE, ACCL_NONE, result.dtype, compress_dtype, "recv")
         return caller.finish(&call, NULL if stream else &result,
                              result.elements if result.stage is NULL else <Py_ssize_t>call.count,
-                             to_fpga, run_async, waitfor,
+                             to_fpga or call.host_flags & ACCL_RES_SYNC, run_async, waitfor,
                              (dstbuf, staged(&result))
                              if run_async or waitfor or result.block is NULL
                              or result.stage is not NULL else (), "recv")

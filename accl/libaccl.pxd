@@ -70,6 +70,8 @@ cdef extern from "accl_table.h" nogil:
         ACCL_RES_HOST
         ACCL_OP0_ARRAY
         ACCL_RES_ARRAY
+        ACCL_OP0_SYNC
+        ACCL_RES_SYNC
         ACCL_STREAM_LOOPBACK
         ACCL_STREAM_HOOK
         ACCL_STREAM_QUEUE

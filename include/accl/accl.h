@@ -256,6 +256,11 @@ enum accl_stream_flag {
  * with the soft library only, ARRAY: its address is one of the caller's memory, which need not be
  * in a buffer. The call uses it until it is done; other ranks may read it until then, and never
  * write to it. The one operand of a broadcast is an array by OP0_ARRAY.
+ *
+ * Of a collective or a message, and with the soft library only, SYNC: the call copies the source from
+ * the host's pages of its buffer to the device before, or the result to the host's pages after it has
+ * succeeded, as accl_buffer_sync_to_device() and accl_buffer_sync_from_device() do for that range, but
+ * while the data are in the caches. The one operand of a broadcast is so by OP0_SYNC on all ranks.
  */
 enum accl_host_flag {
     ACCL_OP0_HOST = 1,
@@ -263,6 +268,8 @@ enum accl_host_flag {
     ACCL_RES_HOST = 4,
     ACCL_OP0_ARRAY = 8,
     ACCL_RES_ARRAY = 16,
+    ACCL_OP0_SYNC = 32,
+    ACCL_RES_SYNC = 64,
 };
 
 #define ACCL_TAG_ANY UINT32_C(0xFFFFFFFF)

@@ -29,3 +29,24 @@ void acclib_convert_piece(void *to, uint32_t to_type, const void *from, uint32_t
         acclib_half_widen(to, from, n);
     }
 }
+
+/* With the source, less than half of a second cache. */
+#define PIECE_BYTES (UINT64_C(64) << 10)
+
+void acclib_convert_copies(const struct converted *made, const void *from, uint32_t from_type,
+                           bool via16)
+{
+    size_t size = acclib_dtype_bytes(made->type), from_size = acclib_dtype_bytes(from_type);
+    bool has_copies = made->copy != NULL || made->source_copy != NULL;
+    size_t step = has_copies && copy_is_settled(made->copied) ? PIECE_BYTES / size : made->n;
+    for (size_t at = 0; at < made->n; at += step) {
+        size_t n = made->n - at < step ? made->n - at : step;
+        const uint8_t *piece = (const uint8_t *)from + at * from_size;
+        uint8_t *to = made->to + at * size;
+        acclib_convert_piece(to, made->type, piece, from_type, n, made->n, via16);
+        if (made->copy != NULL)
+            copy_piece(made->copy + at * size, to, n * size, made->copied);
+        if (made->source_copy != NULL)
+            copy_piece(made->source_copy + at * from_size, piece, n * from_size, made->copied);
+    }
+}

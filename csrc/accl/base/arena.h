@@ -100,6 +100,8 @@ struct lane_post {
     uint16_t note;           /* the call itself; see lane.c */
     uint64_t source, result; /* offsets */
     uint8_t data[LANE_INLINE];
+    uint64_t source_copy,
+        result_copy; /* offsets of operand_copies; 0: none. Of calls without data */
 };
 
 struct lane {

@@ -66,6 +66,13 @@ static uint64_t limit_of_addresses(void)
     return is_set ? limit.rlim_cur : UINT64_MAX;
 }
 
+/* COUNT zeros. */
+static _Atomic uint32_t *map_words(uint64_t count)
+{
+    return mmap(NULL, count * sizeof(_Atomic uint32_t), PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
 static struct heap *heap_try(uint64_t bytes)
 {
     /* Beyond this limit ftruncate() ends the program with a signal. */
@@ -83,7 +90,7 @@ static struct heap *heap_try(uint64_t bytes)
     heap->fork_count = acclib_fork_count();
     pthread_mutex_init(&heap->lock, NULL);
     heap->base = MAP_FAILED;
-    heap->pages = MAP_FAILED;
+    heap->pages = heap->hosts = MAP_FAILED;
     heap->fd = (int)syscall(SYS_memfd_create, "offchip-accl", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (heap->fd < 0 || ftruncate(heap->fd, (off_t)bytes) != 0)
         goto failed;
@@ -91,13 +98,13 @@ static struct heap *heap_try(uint64_t bytes)
     /* A peer cannot cut it off under this process. */
     fcntl(heap->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     heap->base = acclib_huge_map(heap->fd, bytes);
-    heap->pages = mmap(NULL, heap->page_count * sizeof *heap->pages, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    heap->pages = map_words(heap->page_count);
+    heap->hosts = map_words(heap->page_count);
     heap->ranges = range_alloc_new(ARENA_HEADER_BYTES, bytes - ARENA_HEADER_BYTES);
     heap->huge = calloc(bytes / HUGE_PAGE + 1, 1);
     heap->held = calloc(heap->page_count / 8 + 1, 1);
-    if (heap->base == MAP_FAILED || heap->pages == MAP_FAILED || heap->ranges == NULL ||
-        heap->huge == NULL || heap->held == NULL ||
+    if (heap->base == MAP_FAILED || heap->pages == MAP_FAILED || heap->hosts == MAP_FAILED ||
+        heap->ranges == NULL || heap->huge == NULL || heap->held == NULL ||
         fallocate(heap->fd, 0, 0, ARENA_HEADER_BYTES) != 0)
         goto failed;
 
@@ -155,6 +162,8 @@ void acclib_heap_release(struct heap *heap)
         munmap(heap->base, heap->bytes);
     if (heap->pages != MAP_FAILED)
         munmap(heap->pages, heap->page_count * sizeof *heap->pages);
+    if (heap->hosts != MAP_FAILED)
+        munmap(heap->hosts, heap->page_count * sizeof *heap->hosts);
     if (heap->fd >= 0 && heap->fork_count == acclib_fork_count())
         close(heap->fd);
     range_alloc_delete(heap->ranges);
@@ -265,6 +274,23 @@ void acclib_heap_put(struct heap *heap, uint64_t offset)
         }
     }
     pthread_mutex_unlock(&heap->lock);
+}
+
+void acclib_heap_set_host(struct heap *heap, uint64_t offset, uint64_t host)
+{
+    uint32_t first = host ? (uint32_t)(host / PAGE + 1) : 0;
+    atomic_store_explicit(&heap->hosts[offset / PAGE], first, memory_order_relaxed);
+}
+
+uint8_t *acclib_heap_host(const struct heap *heap, const uint8_t *memory)
+{
+    if (memory == NULL)
+        return NULL;
+
+    uint64_t offset = heap_offset(heap, memory);
+    uint32_t block = atomic_load_explicit(&heap->pages[offset / PAGE], memory_order_relaxed);
+    uint32_t host = block ? atomic_load_explicit(&heap->hosts[block - 1], memory_order_relaxed) : 0;
+    return host ? heap->base + (host - 1) * PAGE + (offset - (block - 1) * PAGE) : NULL;
 }
 
 uint64_t acclib_heap_used(struct heap *heap)

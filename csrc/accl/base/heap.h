@@ -26,6 +26,8 @@ struct heap {
     struct range_alloc *ranges;
     _Atomic uint32_t *pages; /* by page of the file: first page of its block + 1, 0 if free */
     uint8_t *held; /* by page, in bits: whether the block that starts there is kept for good */
+    _Atomic uint32_t
+        *hosts; /* by first page of a block: that of the host's pages for it + 1, or 0 */
     uint64_t page_count;
     uint8_t *huge;       /* by huge page of the file: whether it is one */
     bool no_huge;        /* the system makes none */
@@ -50,6 +52,12 @@ void acclib_heap_put(struct heap *heap, uint64_t offset);
 /* Keeps the block around OFFSET for good, as others may write there: acclib_heap_put() does nothing
  * for it. */
 void acclib_heap_hold(struct heap *heap, uint64_t offset);
+
+/* The block at HOST has the host's pages of the one at OFFSET, from now on or, with 0, no longer.
+ */
+void acclib_heap_set_host(struct heap *heap, uint64_t offset, uint64_t host);
+/* The host's page for MEMORY, which is in a block; NULL if that has none, or MEMORY is NULL. */
+uint8_t *acclib_heap_host(const struct heap *heap, const uint8_t *memory);
 
 /* Bytes in use. */
 uint64_t acclib_heap_used(struct heap *heap);

@@ -9,6 +9,13 @@
 #include "accl.h"
 #include "accl/base/communicator.h"
 
+/* Where the elements of source and result go, too; NULL: nowhere. Whoever has made a copy sets it
+ * to NULL, and the engine makes those that are left. */
+struct operand_copies {
+    uint8_t *source, *result;
+    uint64_t bytes; /* of both */
+};
+
 struct operation {
     const struct accl_call *call;
     const struct accl_operation_facts *facts; /* of call->operation */
@@ -19,6 +26,7 @@ struct operation {
     uint8_t *source, *source2, *result;    /* NULL where this rank has none */
     bool via16;                            /* float32 that is rounded to float16 on the way */
     bool source_is_array, result_is_array; /* not in the memory file */
+    struct operand_copies *copies;         /* NULL: none */
 };
 
 /* The table of accl.h by number. Notes of calls have four bits for an operation. */

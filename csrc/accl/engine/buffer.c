@@ -62,6 +62,8 @@ ACCL_EXPORT int accl_buffer_create(accl_device *device, uint64_t bytes, uint32_t
             memset(heap->base + b->host_offset, 0, bytes);
     }
 
+    if (apart)
+        acclib_heap_set_host(heap, b->device_offset, b->host_offset);
     atomic_fetch_add(&heap->refs, 1);
     *buffer = b;
 
@@ -113,9 +115,11 @@ ACCL_EXPORT void accl_buffer_free(accl_buffer *buffer)
 
     /* In a forked child the pages are still the parent's. */
     if (heap->fork_count == acclib_fork_count()) {
-        acclib_heap_put(heap, root->device_offset);
-        if (root->host_offset != root->device_offset)
+        if (root->host_offset != root->device_offset) {
+            acclib_heap_set_host(heap, root->device_offset, 0);
             acclib_heap_put(heap, root->host_offset);
+        }
+        acclib_heap_put(heap, root->device_offset);
         acclib_heap_release(heap);
     }
 

@@ -8,6 +8,7 @@
 #include "accl/base/operation.h"
 #include "accl/engine/communicator.h"
 #include "accl/engine/configure.h"
+#include "accl/engine/host_pages.h"
 #include "accl/engine/stream.h"
 #include "accl/transport/transport.h"
 #include "accl/transport/wait_note.h"
@@ -151,7 +152,8 @@ static uint32_t send_message(accl_device *device, const struct operation *op)
                                                                 .source_type = op->source_type,
                                                                 .wire_type = op->wire,
                                                                 .tag = c->tag,
-                                                                .stream = put ? c->tag + 1 : 0});
+                                                                .stream = put ? c->tag + 1 : 0,
+                                                                .copies = op->copies});
 }
 
 static uint32_t receive_message(accl_device *device, const struct operation *op)
@@ -164,7 +166,8 @@ static uint32_t receive_message(accl_device *device, const struct operation *op)
                                                                    .count = op->count,
                                                                    .type = op->result_type,
                                                                    .wire_type = op->wire,
-                                                                   .tag = c->tag});
+                                                                   .tag = c->tag,
+                                                                   .copies = op->copies});
 }
 
 static uint32_t run_alone(const struct operation *op)
@@ -279,11 +282,11 @@ static uint32_t replace_array(accl_device *device, uint8_t **memory, uint64_t by
     return 0;
 }
 
-/* A collective or message, some of whose operands may be arrays of the caller. */
+/* A call, some of whose operands may be arrays of the caller. */
 static uint32_t run_arrays(accl_device *device, struct operation *op, uint64_t source_bytes,
                            uint64_t result_bytes)
 {
-    if (takes_arrays(device, op))
+    if ((!op->source_is_array && !op->result_is_array) || takes_arrays(device, op))
         return dispatch(device, op);
 
     uint64_t scratch[2] = {0};
@@ -379,10 +382,10 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
         bits = keep_operand(device, op, &op->source, op->source_type, &scratch[2]);
     if (!bits && local)
         bits = keep_operand(device, op, &op->source2, op->source2_type, &scratch[3]);
-    if (!bits && (op->source_is_array || op->result_is_array))
-        bits = run_arrays(device, op, source_bytes, result_bytes);
+    if (!bits && !local && c->host_flags & (ACCL_OP0_SYNC | ACCL_RES_SYNC))
+        bits = acclib_host_pages_run(device, op, source_bytes, result_bytes, run_arrays);
     else if (!bits)
-        bits = dispatch(device, op);
+        bits = run_arrays(device, op, source_bytes, result_bytes);
     if (!bits && to_stream &&
         !acclib_stream_deliver(&device->streams, c->tag, op->result, result_bytes))
         bits =

@@ -33,6 +33,7 @@ struct outgoing {
     uint32_t source_type, wire_type;
     uint32_t tag;
     uint32_t stream; /* number + 1 of a stream put, else 0 */
+    struct operand_copies *copies;
 };
 
 /* The receive call for a message. */
@@ -41,6 +42,7 @@ struct wanted {
     uint64_t count;
     uint32_t type, wire_type;
     uint32_t tag;
+    struct operand_copies *copies;
 };
 
 /* A message that waits to be received. */
@@ -80,6 +82,9 @@ struct transport {
     /* True if operands and results of such a collective, or of a message, may be the caller's
      * arrays; else the engine copies them to the memory file. May be NULL: false. */
     bool (*takes_arrays)(const accl_device *device, const struct operation *op);
+    /* Others have no part of operands after a call, whatever its end, so that these may be the
+     * host's pages of buffers; collective() heeds op->copies. */
+    bool takes_host_pages;
     /* Executes call NUMBER (from 1) of op->comm, which has several members. */
     uint32_t (*collective)(accl_device *device, const struct operation *op, uint64_t number);
     /* True if the carrier of messages makes this reduction itself, which depends only on values

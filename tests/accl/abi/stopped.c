@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: @libaccl -Wl,--wrap=acclib_lane_may_use -Wl,--wrap=acclib_convert -Wl,--wrap=clock_gettime
+ * build: @libaccl -Wl,--wrap=acclib_lane_may_use,--wrap=acclib_convert_copies,--wrap=clock_gettime
  *
  * Rank 1 stops while it copies rank 0's data, for so long that rank 0 no longer waits for it: what
  * rank 0 frees afterwards, and what its call had for itself, is not given out again. Rank 0 fills
@@ -12,6 +12,7 @@
 
 #include "ranks.h"
 
+#include "accl/arithmetic/convert.h"
 #include "accl/transport/shm/lane_use.h"
 
 enum { RANKS = 2, TIMEOUT_MS = 20, COUNT = 200000, BLOCKS = 12, LIMIT_S = 60 };
@@ -25,8 +26,8 @@ static struct shared {
     _Atomic int stopped, goes_on, ended; /* of rank 1's call */
 } *shared;
 
-/* Place of rank 0's data. */
-enum where { BUFFER, IN_PLACE, ARRAY, STREAM };
+/* Place of rank 0's data. SYNC: pages of the host, with copies on the device. */
+enum where { BUFFER, IN_PLACE, ARRAY, STREAM, SYNC };
 
 static const struct scenario {
     uint32_t operation;
@@ -74,13 +75,16 @@ uint32_t __wrap_acclib_lane_may_use(accl_device *d, struct communicator *c, uint
     return bits;
 }
 
-void __real_acclib_convert(void *to, uint32_t t, const void *from, uint32_t f, uint64_t n, bool v);
-void __wrap_acclib_convert(void *to, uint32_t t, const void *from, uint32_t f, uint64_t n, bool v);
-void __wrap_acclib_convert(void *to, uint32_t t, const void *from, uint32_t f, uint64_t n, bool v)
+void __real_acclib_convert_copies(const struct converted *made, const void *from, uint32_t f,
+                                  bool v);
+void __wrap_acclib_convert_copies(const struct converted *made, const void *from, uint32_t f,
+                                  bool v);
+void __wrap_acclib_convert_copies(const struct converted *made, const void *from, uint32_t f,
+                                  bool v)
 {
-    if (scenario->operation == ACCL_SEND && n == COUNT)
+    if (scenario->operation == ACCL_SEND && made->n == COUNT)
         stop();
-    __real_acclib_convert(to, t, from, f, n, v);
+    __real_acclib_convert_copies(made, from, f, v);
 }
 
 /* --- the calls -------------------------------------------------------------------------------- */
@@ -132,6 +136,8 @@ static struct accl_call call_of(const struct rank *r, accl_buffer *source, accl_
         call.host_flags = ACCL_OP0_ARRAY;
         call.address[0] = (uintptr_t)array;
     }
+    if (scenario->where == SYNC)
+        call.host_flags = ACCL_OP0_SYNC | ACCL_RES_SYNC;
     if (scenario->where == STREAM && r->rank == 0) {
         CHECK(accl_stream_push(r->device, array, COUNT * 4) == ACCL_OK);
         call.stream_flags = ACCL_OP0_STREAM;
@@ -156,7 +162,8 @@ static void body(uint32_t rank, uint32_t n)
 {
     struct rank r;
     my_rank = rank;
-    rank_open(&r, job, rank, n, ACCL_MEMORY_UNIFIED, 4, 1024);
+    rank_open(&r, job, rank, n,
+              scenario->where == SYNC ? ACCL_MEMORY_SEPARATE : ACCL_MEMORY_UNIFIED, 4, 1024);
     accl_buffer *source, *result;
     float *array = malloc(BYTES);
     CHECK(array != NULL);
@@ -197,7 +204,8 @@ int main(void)
     static const struct scenario scenarios[] = {
         {ACCL_BCAST, BUFFER},      {ACCL_SCATTER, BUFFER}, {ACCL_ALLGATHER, BUFFER},
         {ACCL_ALLTOALL, IN_PLACE}, {ACCL_BCAST, ARRAY},    {ACCL_SEND, BUFFER},
-        {ACCL_SEND, STREAM},       {ACCL_GATHER, BUFFER},
+        {ACCL_SEND, STREAM},       {ACCL_GATHER, BUFFER},  {ACCL_GATHER, SYNC},
+        {ACCL_SCATTER, SYNC},      {ACCL_SEND, SYNC},
     };
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(shared != MAP_FAILED);

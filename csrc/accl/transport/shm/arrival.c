@@ -62,8 +62,14 @@ static bool copy_direct(struct peer *peer, const struct ring_entry *entry, const
         entry->offset > peer->arena_bytes || to->count > (peer->arena_bytes - entry->offset) / from)
         return false;
 
-    acclib_convert(to->data, to->type, (const uint8_t *)peer->arena + entry->offset,
-                   entry->source_type, to->count, to->wire_type == ACCL_FLOAT16);
+    struct converted made = {.to = to->data, .type = to->type, .n = to->count};
+    if (to->copies != NULL) {
+        made.copy = to->copies->result;
+        made.copied = to->copies->bytes;
+        to->copies->result = NULL;
+    }
+    acclib_convert_copies(&made, (const uint8_t *)peer->arena + entry->offset, entry->source_type,
+                          to->wire_type == ACCL_FLOAT16);
     return true;
 }
 

@@ -15,14 +15,6 @@
 /* Of a part that is read where it is. Below, a copy into a slot costs less than the system call. */
 #define READ_LEAST (UINT64_C(16) << 10)
 
-/* The own part of an array, which is in no other memory. */
-static void copy_own(const struct direct *d, uint64_t part, uint8_t *to)
-{
-    const struct operation *op = d->op;
-    const uint8_t *from = d->source + part * op->count * acclib_dtype_bytes(op->source_type);
-    acclib_convert(to, op->result_type, from, op->source_type, op->count, false);
-}
-
 /* At the root: until the members are done with BYTES, or have a copy of them to read. */
 static uint32_t leave_source(const struct direct *d, uint64_t bytes)
 {
@@ -68,21 +60,27 @@ static uint32_t send_parts(struct direct *d)
     if (direct_has_array(d)) {
         uint32_t bits = send_array(d, part, bytes);
         if (!bits && scatter)
-            copy_own(d, root, op->result);
+            acclib_direct_put_own(d, root, op->result);
         return bits;
     }
 
+    /* Members that it waits for put their parts into the copy: each reads and writes as much. */
+    d->others_copy = scatter && !lane_may_keep(d->device, part);
     acclib_direct_publish(d);
     acclib_lane_finish(d->device, op, d->number);
+    if (!d->others_copy)
+        acclib_direct_copy_source(d, bytes);
 
     /* Its own part at once, unless that overwrites what others still read. */
     bool late = direct_overlaps(d->source, bytes, op->result,
                                 op->count * acclib_dtype_bytes(op->result_type));
     if (scatter && !late)
-        copy_own(d, root, op->result);
+        acclib_direct_put_own(d, root, op->result);
     uint32_t bits = leave_source(d, bytes);
     if (!bits && scatter && late)
-        copy_own(d, root, op->result);
+        acclib_direct_put_own(d, root, op->result);
+    if (!bits)
+        direct_has_copied(d);
 
     return bits;
 }
@@ -102,6 +100,8 @@ static uint32_t from_root(struct direct *d)
         bits = acclib_rounds_fetch_all(d, root, seen.source_type, op->result);
     else if (!bits)
         bits = acclib_direct_fetch(d, root, part, op->result, true);
+    if (!bits && seen.source != LANE_ARRAY)
+        direct_has_copied(d);
     if (!bits)
         acclib_lane_finish(d->device, op, d->number);
 
@@ -152,12 +152,11 @@ static uint32_t gather_at_root(struct direct *d)
 
     acclib_direct_publish(d);
     if (op->result_is_array) {
-        copy_own(d, 0, op->result + comm->me * part);
+        acclib_direct_put_own(d, 0, op->result + comm->me * part);
         return gather_array(d);
     }
 
-    acclib_convert(op->result + comm->me * part, op->result_type, d->source, op->source_type,
-                   op->count, false);
+    acclib_direct_put_own(d, 0, op->result + comm->me * part);
     acclib_lane_show_call(comm);
     for (uint32_t i = 0; !bits && i < comm->n; i++) {
         if (i == comm->me)
@@ -168,8 +167,10 @@ static uint32_t gather_at_root(struct direct *d)
             bits = acclib_direct_fetch(d, i, 0, op->result + i * part, false);
     }
 
-    if (!bits)
+    if (!bits) {
+        direct_has_copied(d);
         acclib_lane_finish(d->device, op, d->number);
+    }
     return bits;
 }
 
@@ -211,6 +212,35 @@ static uint32_t give_part(const struct direct *d)
     return bits;
 }
 
+/* Where the root wants the own part: in what it posted at OFFSET. NULL if that is not possible. */
+static uint8_t *place_at_root(const struct direct *d, const struct lane_seen *seen, uint64_t offset)
+{
+    const struct operation *op = d->op;
+    uint64_t skip = op->comm->me * op->count * acclib_dtype_bytes(seen->result_type);
+    if (!direct_result_fits(op, seen->result_type))
+        return NULL;
+    return acclib_direct_memory(d, op->call->root_src_dst, offset + skip, op->count,
+                                seen->result_type);
+}
+
+/* Puts the own part there, and to the root's copy if it wants one. */
+static uint32_t put_at_root(const struct direct *d, const struct lane_seen *seen)
+{
+    const struct operation *op = d->op;
+    uint8_t *to = place_at_root(d, seen, seen->result);
+    uint8_t *copy = seen->result_copy ? place_at_root(d, seen, seen->result_copy) : NULL;
+    if (to == NULL || (seen->result_copy && copy == NULL))
+        return ACCL_ERROR(DMA_DECODE_ERROR);
+
+    struct converted made = {.to = to, .copy = copy, .type = seen->result_type, .n = op->count};
+    made.copied = op->comm->n * op->count * acclib_dtype_bytes(made.type);
+    if (op->copies != NULL)
+        made.source_copy = op->copies->source;
+    acclib_convert_copies(&made, d->source, op->source_type, op->via16);
+    direct_has_copied(d);
+    return 0;
+}
+
 static uint32_t gather(struct direct *d)
 {
     const struct operation *op = d->op;
@@ -233,16 +263,11 @@ static uint32_t gather(struct direct *d)
     acclib_lane_use(comm, d->number);
     if ((bits = acclib_lane_may_use(d->device, comm, root, d->number)))
         return bits;
-    size_t size = acclib_dtype_bytes(seen.result_type);
-    uint8_t *to = acclib_direct_memory(d, root, seen.result + comm->me * op->count * size,
-                                       op->count, seen.result_type);
-    if (to == NULL || !direct_result_fits(op, seen.result_type))
-        return ACCL_ERROR(DMA_DECODE_ERROR);
+    bits = put_at_root(d, &seen);
+    if (!bits)
+        acclib_lane_finish(d->device, op, d->number);
 
-    acclib_convert(to, seen.result_type, d->source, op->source_type, op->count, op->via16);
-    acclib_lane_finish(d->device, op, d->number);
-
-    return 0;
+    return bits;
 }
 
 /* Copies what member FROM gives to its place; of an array, what it gives in ROUND. *IN_ROUNDS: it
@@ -280,6 +305,7 @@ static uint32_t everyone_fetches(struct direct *d)
     if (bits)
         return bits;
 
+    d->others_copy = by_destination;
     acclib_direct_publish(d);
     bool array = direct_has_array(d), in_rounds = array;
     uint64_t n = acclib_rounds_count(op);
@@ -294,7 +320,12 @@ static uint32_t everyone_fetches(struct direct *d)
     }
 
     acclib_lane_finish(d->device, op, d->number);
-    return array ? 0 : acclib_lane_wait_done(d->device, op, d->number);
+    if (array)
+        return 0;
+
+    if (!in_rounds)
+        direct_has_copied(d);
+    return acclib_lane_wait_done(d->device, op, d->number);
 }
 
 const struct direct_collective acclib_direct_collectives[OPERATION_KINDS] = {

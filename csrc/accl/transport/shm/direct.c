@@ -67,6 +67,9 @@ void acclib_direct_publish(const struct direct *d)
     post->result_type = (uint8_t)d->op->result_type;
     post->source = place_of_source(d);
     post->result = d->op->result_is_array ? LANE_ARRAY : offset_of(d, d->op->result);
+    const struct operand_copies *copies = d->op->copies;
+    post->source_copy = d->others_copy && copies != NULL ? offset_of(d, copies->source) : 0;
+    post->result_copy = copies != NULL ? offset_of(d, copies->result) : 0;
     acclib_lane_publish(d->device, d->op, post, d->number);
 }
 
@@ -75,14 +78,49 @@ uint32_t acclib_direct_wait(const struct direct *d, uint32_t index, struct lane_
     return acclib_lane_wait_post(d->device, d->op, index, d->number, d->signature, seen);
 }
 
+void acclib_direct_copy_source(const struct direct *d, uint64_t bytes)
+{
+    struct operand_copies *copies = d->op->copies;
+    if (copies == NULL || copies->source == NULL)
+        return;
+
+    copy_piece(copies->source, d->op->source, bytes, copies->bytes);
+    copies->source = NULL;
+}
+
+/* Elements at TO, which is in the result, and in the result's copy. */
+static struct converted made_at(const struct direct *d, uint8_t *to)
+{
+    const struct operation *op = d->op;
+    struct converted made = {.to = to, .type = op->result_type, .n = op->count};
+    if (op->copies != NULL && op->copies->result != NULL)
+        made.copy = op->copies->result + (to - op->result);
+    made.copied = op->copies != NULL ? op->copies->bytes : 0;
+    return made;
+}
+
+void acclib_direct_put_own(const struct direct *d, uint64_t part, uint8_t *to)
+{
+    const struct operation *op = d->op;
+    uint64_t skip = part * op->count * acclib_dtype_bytes(op->source_type);
+    struct converted made = made_at(d, to);
+    if (op->copies != NULL && op->copies->source != NULL)
+        made.source_copy = op->copies->source + skip;
+    acclib_convert_copies(&made, d->source + skip, op->source_type, false);
+}
+
 /* Copies elements from the process of member INDEX; *UNREAD if the system forbids it. An owner that
  * no longer waits has given up: the array may have changed. */
 static uint32_t read_array(const struct direct *d, uint32_t index, const struct peer_elements *from,
-                           uint8_t *to, bool *unread)
+                           const struct converted *made, bool *unread)
 {
     uint32_t rank = d->op->comm->members[index].rank;
-    if (acclib_peer_memory_read(d->device, rank, from, to))
+    if (acclib_peer_memory_read(d->device, rank, from, made->to)) {
+        if (made->copy != NULL)
+            copy_piece(made->copy, made->to, made->n * acclib_dtype_bytes(made->type),
+                       made->copied);
         return acclib_lane_may_use(d->device, d->op->comm, index, d->number);
+    }
 
     *unread = true;
     if (acclib_peer_is_dead(peer_of(d->device, rank)))
@@ -98,22 +136,28 @@ static uint32_t read_source(const struct direct *d, uint32_t index, const struct
     const struct operation *op = d->op;
     uint32_t type = seen->source_type;
     uint64_t skip = part * op->count * acclib_dtype_bytes(type);
-    const uint8_t *from = d->source + skip;
-    bool is_mine = index == op->comm->me;
-    if (!is_mine && (seen->source & ARENA_AT))
+    if (index == op->comm->me) {
+        acclib_direct_put_own(d, part, to);
+        return 0;
+    }
+    struct converted made = made_at(d, to);
+    if (seen->source & ARENA_AT)
         return read_array(d, index,
                           &(struct peer_elements){.at = (seen->source & ~ARENA_AT) + skip,
                                                   .count = op->count,
                                                   .type = type,
                                                   .to_type = op->result_type,
                                                   .via16 = op->via16},
-                          to, unread);
-    if (!is_mine)
-        from = acclib_direct_memory(d, index, seen->source + skip, op->count, type);
-    if (from == NULL)
+                          &made, unread);
+
+    const uint8_t *from = acclib_direct_memory(d, index, seen->source + skip, op->count, type);
+    if (seen->source_copy)
+        made.source_copy =
+            acclib_direct_memory(d, index, seen->source_copy + skip, op->count, type);
+    if (from == NULL || (seen->source_copy && made.source_copy == NULL))
         return ACCL_ERROR(DMA_DECODE_ERROR);
 
-    acclib_convert(to, op->result_type, from, type, op->count, op->via16 && !is_mine);
+    acclib_convert_copies(&made, from, type, op->via16);
     return 0;
 }
 

@@ -22,6 +22,7 @@ struct direct {
     const uint8_t *source;
     struct lane_post *post; /* of this rank */
     bool is_read;           /* the source, if it is an array: by all members, where it is */
+    bool others_copy;       /* members put what they read into the source's copy */
 };
 
 /* No offset of the result from the source is harmless. */
@@ -64,6 +65,17 @@ uint32_t acclib_direct_protect(struct direct *d, uint64_t own_offset);
 void acclib_direct_publish(const struct direct *d);
 /* Waits until member INDEX has posted the call. */
 uint32_t acclib_direct_wait(const struct direct *d, uint32_t index, struct lane_seen *seen);
+
+/* Puts part PART of the own source to TO, which is in the result, and both to their copies. */
+void acclib_direct_put_own(const struct direct *d, uint64_t part, uint8_t *to);
+/* The source's copy gets its BYTES now, while others read. */
+void acclib_direct_copy_source(const struct direct *d, uint64_t bytes);
+/* All of source and result is in their copies. */
+static inline void direct_has_copied(const struct direct *d)
+{
+    if (d->op->copies != NULL)
+        d->op->copies->source = d->op->copies->result = NULL;
+}
 
 /* Copies part PART of what member INDEX posted, which is no array, to TO. MAY_MOVE: it may put that
  * elsewhere until this rank says that it reads. */

@@ -7,6 +7,7 @@
 #include "accl/transport/shm/collective_rounds.h"
 #include "accl/transport/shm/lane_rounds.h"
 #include "accl/transport/shm/lane_use.h"
+#include "common/copy.h"
 
 /* The elements that member INDEX reduces. */
 static uint64_t share(const struct operation *op, uint32_t index)
@@ -16,12 +17,22 @@ static uint64_t share(const struct operation *op, uint32_t index)
     return op->count / op->comm->n * index / 16 * 16;
 }
 
+/* Elements that are reduced before their copies are made. */
+#define PIECE (UINT64_C(8) << 10)
+
 /* Operands and results of a reduction, of all members. */
 struct parts {
     const uint8_t *operands[RANKS_MAX];
     uint8_t *results[RANKS_MAX];
     uint8_t operand_types[RANKS_MAX], result_types[RANKS_MAX];
     uint32_t n_results;
+    /* Of operands and results: copied while they are in a near cache. */
+    struct pair {
+        const uint8_t *from;
+        uint8_t *to;
+        size_t size;
+    } pairs[2 * RANKS_MAX];
+    uint32_t n_pairs;
     bool in_rounds; /* a member has an array where others would read or write */
 };
 
@@ -32,6 +43,20 @@ static bool gets_result(const struct operation *op, uint32_t index)
     if (kind == ACCL_REDUCE_SCATTER)
         return index == op->comm->me;
     return kind == ACCL_ALLREDUCE || index == op->call->root_src_dst;
+}
+
+/* FROM, of elements of TYPE, has a copy in the file of member INDEX if OFFSET is not 0. */
+static uint32_t add_pair(const struct direct *d, struct parts *p, uint32_t index,
+                         const uint8_t *from, uint64_t offset, uint32_t type)
+{
+    if (!offset)
+        return 0;
+
+    uint8_t *to = acclib_direct_memory(d, index, offset, d->op->count, type);
+    if (to == NULL)
+        return ACCL_ERROR(DMA_DECODE_ERROR);
+    p->pairs[p->n_pairs++] = (struct pair){from, to, acclib_dtype_bytes(type)};
+    return 0;
 }
 
 /* Adds those of member INDEX, once it has posted them. */
@@ -57,8 +82,10 @@ static uint32_t add_part(const struct direct *d, uint32_t index, struct parts *p
         acclib_direct_memory(d, index, seen.source + skip * size, op->count, seen.source_type);
     if (p->operands[index] == NULL)
         return ACCL_ERROR(DMA_DECODE_ERROR);
-    if (!gets)
-        return 0;
+    uint64_t copy = seen.source_copy ? seen.source_copy + skip * size : 0;
+    bits = add_pair(d, p, index, p->operands[index], copy, seen.source_type);
+    if (bits || !gets)
+        return bits;
 
     bool own_array = index == me && op->result_is_array;
     uint8_t *result =
@@ -68,7 +95,7 @@ static uint32_t add_part(const struct direct *d, uint32_t index, struct parts *p
         return ACCL_ERROR(DMA_DECODE_ERROR);
     p->results[p->n_results] = result;
     p->result_types[p->n_results++] = seen.result_type;
-    return 0;
+    return add_pair(d, p, index, result, seen.result_copy, seen.result_type);
 }
 
 /* Computes the elements [FROM, TO) of a reduction, in the order of the original. Operands and
@@ -99,21 +126,41 @@ static void reduce_range(const struct direct *d, struct reduction *r, uint64_t f
     }
 }
 
+/* Goes on by COUNT elements. */
+static void go_on(struct parts *p, uint32_t ranks, uint64_t count)
+{
+    for (uint32_t i = 0; i < ranks; i++)
+        p->operands[i] += count * acclib_dtype_bytes(p->operand_types[i]);
+    for (uint32_t i = 0; i < p->n_results; i++)
+        p->results[i] += count * acclib_dtype_bytes(p->result_types[i]);
+    for (uint32_t i = 0; i < p->n_pairs; i++) {
+        p->pairs[i].from += count * p->pairs[i].size;
+        p->pairs[i].to += count * p->pairs[i].size;
+    }
+}
+
 /* The elements that this rank computes of buffers: its share. */
 static void reduce_share(const struct direct *d, struct parts *p, struct reduction *r)
 {
     const struct operation *op = d->op;
+    uint32_t n = op->comm->n;
     uint64_t from = 0, to = op->count;
     if (op->call->operation != ACCL_REDUCE_SCATTER) {
         from = share(op, op->comm->me);
         to = share(op, op->comm->me + 1);
     }
 
-    for (uint32_t i = 0; i < op->comm->n; i++)
-        p->operands[i] += from * acclib_dtype_bytes(p->operand_types[i]);
-    for (uint32_t i = 0; i < p->n_results; i++)
-        p->results[i] += from * acclib_dtype_bytes(p->result_types[i]);
-    reduce_range(d, r, from, to);
+    go_on(p, n, from);
+    uint64_t step = p->n_pairs ? PIECE : to - from;
+    for (uint64_t at = from, count; at < to; at += count) {
+        count = to - at < step ? to - at : step;
+        reduce_range(d, r, at, at + count);
+        for (uint32_t i = 0; i < p->n_pairs; i++) {
+            const struct pair *pair = &p->pairs[i];
+            copy_piece(pair->to, pair->from, count * pair->size, op->count * n * pair->size);
+        }
+        go_on(p, n, count);
+    }
 }
 
 /* The same of arrays: whoever has a result computes all of it. */
@@ -155,6 +202,7 @@ uint32_t acclib_direct_reduce(struct direct *d)
     struct parts p;
     p.n_results = 0;
     p.in_rounds = false;
+    p.n_pairs = 0;
 
     if (kind != ACCL_REDUCE || comm->me == op->call->root_src_dst) {
         uint64_t own = direct_part_offset(op, kind == ACCL_REDUCE_SCATTER ? comm->me : 0);
@@ -163,6 +211,7 @@ uint32_t acclib_direct_reduce(struct direct *d)
             return bits;
     }
 
+    d->others_copy = true;
     acclib_direct_publish(d);
     for (uint32_t i = 0; i < comm->n; i++) {
         uint32_t bits = add_part(d, i, &p);
@@ -190,5 +239,8 @@ uint32_t acclib_direct_reduce(struct direct *d)
 
     reduce_share(d, &p, &r);
     acclib_lane_finish(d->device, op, d->number);
-    return acclib_lane_wait_done(d->device, op, d->number);
+    uint32_t bits = acclib_lane_wait_done(d->device, op, d->number);
+    if (!bits)
+        direct_has_copied(d);
+    return bits;
 }

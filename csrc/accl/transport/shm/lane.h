@@ -36,7 +36,8 @@ struct lanes {
 struct lane_seen {
     uint8_t source_type, result_type;
     uint64_t source, result; /* offsets, which are still to be checked */
-    const uint8_t *data;     /* LANE_INLINE bytes in its memory */
+    uint64_t source_copy, result_copy;
+    const uint8_t *data; /* LANE_INLINE bytes in its memory */
 };
 
 static inline struct lane_post *lane_post_of(struct lane *lane, uint64_t number)

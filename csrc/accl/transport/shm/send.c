@@ -25,6 +25,7 @@ struct sending {
     uint32_t source_type, wire_type;
     uint64_t count, segment;
     uint32_t tag, stream, sequence, numbers;
+    struct operand_copies *copies;
 };
 
 /* Fills the buffers of LIST, and chains them: the index of the first + 1. */
@@ -341,6 +342,10 @@ static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t seg
                           .fits = segments <= s->peer->pool.slot_count,
                           .began = clock_now()};
     list_append(&s->peer->offers, &offer.in_peer);
+    if (s->copies != NULL && s->copies->source != NULL) {
+        copy_memory(s->copies->source, s->data, s->copies->bytes);
+        s->copies->source = NULL;
+    }
     bits = wait_until_taken(device, &offer);
     list_remove(&s->peer->offers, &offer.in_peer);
     if (bits)
@@ -449,7 +454,8 @@ uint32_t acclib_shm_send(accl_device *device, struct communicator *comm, uint32_
                         .count = message->count,
                         .tag = message->tag,
                         .stream = message->stream,
-                        .sequence = member->outbound};
+                        .sequence = member->outbound,
+                        .copies = message->copies};
     uint32_t bits = acclib_attach_peer(device, member->rank);
 
     if (bits)

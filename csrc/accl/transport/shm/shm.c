@@ -290,6 +290,7 @@ const struct transport acclib_shm = {
     .receive = acclib_shm_receive,
     .makes = acclib_shm_makes,
     .takes_arrays = takes_arrays,
+    .takes_host_pages = true,
     .collective = acclib_shm_collective,
     .give_up = acclib_shm_give_up,
     .progress = acclib_shm_progress,
