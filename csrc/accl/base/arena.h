@@ -100,8 +100,10 @@ struct lane_post {
     uint16_t note;           /* the call itself; see lane.c */
     uint64_t source, result; /* offsets */
     uint8_t data[LANE_INLINE];
-    uint64_t source_copy,
-        result_copy; /* offsets of operand_copies; 0: none. Of calls without data */
+    /* Of calls without data: offsets of operand_copies, or 0; and whether readers show their time.
+     */
+    uint64_t source_copy, result_copy;
+    uint8_t timed;
 };
 
 struct lane {
@@ -123,6 +125,8 @@ struct lane {
     struct lane_rounds {
         _Atomic uint64_t call, made; /* which call, and how many rounds of it */
     } filled, taken;
+    /* How long the owner took for what others posted as timed, and in which call. */
+    _Atomic uint64_t read_call, read_ns;
     _Alignas(ARENA_LINE) struct lane_post posts[LANE_POSTS];
 };
 

@@ -103,7 +103,7 @@ static uint32_t from_root(struct direct *d)
     if (!bits && seen.source != LANE_ARRAY)
         direct_has_copied(d);
     if (!bits)
-        acclib_lane_finish(d->device, op, d->number);
+        acclib_direct_finish(d);
 
     return bits;
 }
@@ -136,7 +136,7 @@ static uint32_t gather_array(const struct direct *d)
             acclib_rounds_taken(d->device, op, d->number, round);
     }
 
-    acclib_lane_finish(d->device, op, d->number);
+    acclib_direct_finish(d);
     return 0;
 }
 
@@ -169,7 +169,7 @@ static uint32_t gather_at_root(struct direct *d)
 
     if (!bits) {
         direct_has_copied(d);
-        acclib_lane_finish(d->device, op, d->number);
+        acclib_direct_finish(d);
     }
     return bits;
 }
@@ -197,7 +197,7 @@ static bool leave_part(const struct direct *d)
 }
 
 /* At another member, for a root whose result is an array: until that has the part. */
-static uint32_t give_part(const struct direct *d)
+static uint32_t give_part(struct direct *d)
 {
     const struct operation *op = d->op;
     uint32_t root = op->call->root_src_dst, bits = 0;
@@ -319,7 +319,7 @@ static uint32_t everyone_fetches(struct direct *d)
             acclib_rounds_taken(d->device, op, d->number, round);
     }
 
-    acclib_lane_finish(d->device, op, d->number);
+    acclib_direct_finish(d);
     if (array)
         return 0;
 
@@ -341,12 +341,16 @@ const struct direct_collective acclib_direct_collectives[OPERATION_KINDS] = {
 
 /* True if the source, an array, is read where it is. That takes a system call for each reader, but
  * one copy instead of two, and no rounds that ranks which share cores wait for. */
-static bool is_read(const accl_device *device, const struct operation *op)
+static bool is_read(struct direct *d)
 {
-    bool pays = op->count * acclib_dtype_bytes(op->source_type) >= READ_LEAST ||
-                !acclib_wait_has_room(device);
-    return op->source_is_array && pays && op->facts->work != ACCL_WORK_COMPUTES &&
-           acclib_peer_memory_is_read(device, op->comm);
+    const struct operation *op = d->op;
+    if (!op->source_is_array || op->facts->work == ACCL_WORK_COMPUTES ||
+        !acclib_peer_memory_is_read(d->device, op->comm))
+        return false;
+    if (!acclib_wait_has_room(d->device))
+        return true;
+    return op->count * acclib_dtype_bytes(op->source_type) >= READ_LEAST &&
+           acclib_direct_choose_read(d);
 }
 
 uint32_t acclib_collective_direct(accl_device *device, const struct operation *op, uint64_t number)
@@ -358,7 +362,8 @@ uint32_t acclib_collective_direct(accl_device *device, const struct operation *o
                        .source = op->source,
                        .post = lane_post_of(op->comm->lanes->own, number)};
 
-    d.is_read = is_read(device, op);
+    d.is_read = is_read(&d);
+    op->comm->lanes->read_began = 0;
 
     return acclib_direct_collectives[op->call->operation].run(&d);
 }

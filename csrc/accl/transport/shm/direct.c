@@ -5,6 +5,7 @@
 #include "accl/transport/shm/hello.h"
 #include "accl/transport/shm/lane_use.h"
 #include "accl/transport/shm/peer_memory.h"
+#include "common/clock.h"
 #include "common/copy.h"
 
 uint8_t *acclib_direct_memory(const struct direct *d, uint32_t index, uint64_t offset,
@@ -59,23 +60,100 @@ uint32_t acclib_direct_protect(struct direct *d, uint64_t own_offset)
     return 0;
 }
 
-void acclib_direct_publish(const struct direct *d)
+void acclib_direct_publish(struct direct *d)
 {
     struct lane_post *post = d->post;
+    const struct operation *op = d->op;
     post->signature = d->signature;
-    post->source_type = (uint8_t)d->op->source_type;
-    post->result_type = (uint8_t)d->op->result_type;
+    post->source_type = (uint8_t)op->source_type;
+    post->result_type = (uint8_t)op->result_type;
     post->source = place_of_source(d);
-    post->result = d->op->result_is_array ? LANE_ARRAY : offset_of(d, d->op->result);
-    const struct operand_copies *copies = d->op->copies;
+    post->result = op->result_is_array ? LANE_ARRAY : offset_of(d, op->result);
+    const struct operand_copies *copies = op->copies;
     post->source_copy = d->others_copy && copies != NULL ? offset_of(d, copies->source) : 0;
     post->result_copy = copies != NULL ? offset_of(d, copies->result) : 0;
+    if (op->result_is_array)
+        d->began = clock_now();
+    post->timed = d->timed;
+    if (d->timed) {
+        struct array_ways *ways = &op->comm->lanes->ways;
+        ways->own_ns = (uint64_t)(clock_now() - ways->began);
+    }
     acclib_lane_publish(d->device, d->op, post, d->number);
 }
 
 uint32_t acclib_direct_wait(const struct direct *d, uint32_t index, struct lane_seen *seen)
 {
-    return acclib_lane_wait_post(d->device, d->op, index, d->number, d->signature, seen);
+    const struct operation *op = d->op;
+    struct lanes *lanes = op->comm->lanes;
+    uint32_t bits = acclib_lane_wait_post(d->device, op, index, d->number, d->signature, seen);
+    if (!bits && seen->timed && index != op->comm->me && !lanes->read_began)
+        lanes->read_began = d->began ? d->began : clock_now();
+    return bits;
+}
+
+/* --- how arrays are read --- */
+
+/* Calls after which the other way is tried again, and those at first, which take turns. */
+#define TRIED_AGAIN 64
+#define TRIED_FIRST 4
+
+/* A time of the last call that had a choice: until this rank had posted, and the longest of the
+ * members that know theirs. What is known goes up slowly, as a member may have waited for something
+ * else. */
+static void learn(const struct communicator *comm)
+{
+    struct array_ways *ways = &comm->lanes->ways;
+    uint64_t longest = 0;
+    for (uint32_t i = 0; ways->call && i < comm->n; i++) {
+        const struct lane *lane = comm->lanes->of[i];
+        if (i == comm->me || lane == NULL ||
+            atomic_load_explicit(&lane->read_call, memory_order_acquire) != ways->call)
+            continue;
+        uint64_t ns = atomic_load_explicit(&lane->read_ns, memory_order_relaxed);
+        longest = ns > longest ? ns : longest;
+    }
+    if (!longest)
+        return;
+
+    uint64_t *known = &ways->ns[ways->size][ways->read], now = longest + ways->own_ns;
+    if (!*known || now < *known)
+        *known = now;
+    else
+        *known += (now - *known < *known ? now - *known : *known) / 8;
+}
+
+bool acclib_direct_choose_read(struct direct *d)
+{
+    const struct operation *op = d->op;
+    struct array_ways *ways = &op->comm->lanes->ways;
+    learn(op->comm);
+
+    uint64_t bytes = op->count * acclib_dtype_bytes(op->source_type);
+    ways->size = (uint8_t)(63 - __builtin_clzll(bytes | 1));
+    ways->call = d->number;
+    ways->began = clock_now();
+    d->timed = true;
+
+    uint32_t made = ways->made[ways->size]++;
+    const uint64_t *ns = ways->ns[ways->size];
+    ways->read = made < TRIED_FIRST ? made % 2 == 0 : ns[1] && (!ns[0] || ns[1] < ns[0]);
+    if (made % TRIED_AGAIN == TRIED_AGAIN - 1)
+        ways->read = !ways->read;
+    return ways->read;
+}
+
+void acclib_direct_finish(const struct direct *d)
+{
+    struct lanes *lanes = d->op->comm->lanes;
+    if (lanes->read_began) {
+        atomic_store_explicit(&lanes->own->read_ns, (uint64_t)(clock_now() - lanes->read_began),
+                              memory_order_relaxed);
+        atomic_store_explicit(&lanes->own->read_call, d->number, memory_order_release);
+        lanes->read_began = 0;
+    }
+
+    acclib_lane_finish(d->device, d->op, d->number);
 }
 
 void acclib_direct_copy_source(const struct direct *d, uint64_t bytes)

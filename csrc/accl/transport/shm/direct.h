@@ -22,6 +22,8 @@ struct direct {
     const uint8_t *source;
     struct lane_post *post; /* of this rank */
     bool is_read;           /* the source, if it is an array: by all members, where it is */
+    bool timed;             /* how others get it was chosen */
+    int64_t began;          /* when it posted an array for what it reads; 0: it did not */
     bool others_copy;       /* members put what they read into the source's copy */
 };
 
@@ -62,7 +64,15 @@ uint8_t *acclib_direct_memory(const struct direct *d, uint32_t index, uint64_t o
  * result at OWN_OFFSET from the source overwrites only operands that nobody else reads. */
 uint32_t acclib_direct_protect(struct direct *d, uint64_t own_offset);
 
-void acclib_direct_publish(const struct direct *d);
+/* Chooses how others get this rank's array, which all can read: true if they read it where it is,
+ * false if it goes in rounds. Which one is quicker depends on the processor, on where ranks run and
+ * on what else runs, so both are tried and timed now and then. */
+bool acclib_direct_choose_read(struct direct *d);
+/* This rank has read all. Shows the others first how long it took to get what they posted as timed.
+ */
+void acclib_direct_finish(const struct direct *d);
+
+void acclib_direct_publish(struct direct *d);
 /* Waits until member INDEX has posted the call. */
 uint32_t acclib_direct_wait(const struct direct *d, uint32_t index, struct lane_seen *seen);
 

@@ -17,6 +17,18 @@
 #include "accl/base/operation.h"
 #include "accl/transport/shm/peer.h"
 
+/* How long it took others to get arrays of this rank: in rounds, and read where they are. */
+#define ARRAY_SIZES 64
+struct array_ways {
+    uint64_t call; /* the last one that had a choice; 0: none */
+    uint8_t size;  /* of its array, by the logarithm */
+    bool read;     /* chosen */
+    int64_t began;
+    uint64_t own_ns; /* until it was posted */
+    uint32_t made[ARRAY_SIZES];
+    uint64_t ns[ARRAY_SIZES][2]; /* by size and way; 0: not known */
+};
+
 /* The lanes of a communicator. */
 struct lanes {
     struct lane *own;
@@ -25,6 +37,8 @@ struct lanes {
     uint64_t scratch;         /* of the heap, for the call that is executed; 0 if there is none */
     uint64_t window;          /* of the heap, for calls in rounds; 0 until there is one */
     uint64_t window_call;     /* the last call that used it */
+    int64_t read_began;       /* when what is timed could be read in this call; 0: nothing is */
+    struct array_ways ways;
     /* By post: memory of the heap that it refers to, if this rank did not wait for its readers. */
     struct lane_block {
         uint64_t offset, bytes;
@@ -37,6 +51,7 @@ struct lane_seen {
     uint8_t source_type, result_type;
     uint64_t source, result; /* offsets, which are still to be checked */
     uint64_t source_copy, result_copy;
+    bool timed;
     const uint8_t *data; /* LANE_INLINE bytes in its memory */
 };
 
