@@ -58,7 +58,7 @@ int main(void)
     CHECK(reads_of(comm, 59, 100, 200) == 0 && call_reads(comm, BYTES, 100, 200));
     CHECK(reads_of(comm, 63, 100, 200) == 0 && call_reads(comm, BYTES, 100, 200));
 
-    /* What becomes quicker is noticed then, and kept but for the calls that try. */
+    /* A way that has become quicker is noticed then, and kept but for the calls that try. */
     CHECK(reads_of(comm, 63, 100, 50) == 0 && call_reads(comm, BYTES, 100, 50));
     CHECK(reads_of(comm, 63, 100, 50) == 63 && !call_reads(comm, BYTES, 100, 50));
 

@@ -87,9 +87,16 @@ uint32_t acclib_direct_wait(const struct direct *d, uint32_t index, struct lane_
     const struct operation *op = d->op;
     struct lanes *lanes = op->comm->lanes;
     uint32_t bits = acclib_lane_wait_post(d->device, op, index, d->number, d->signature, seen);
-    if (!bits && seen->timed && index != op->comm->me && !lanes->read_began)
+    if (bits)
+        return bits;
+
+    const struct lane_post *post = lane_post_of(lanes->of[index], d->number);
+    seen->source_copy = READ_ONCE(post->source_copy);
+    seen->result_copy = READ_ONCE(post->result_copy);
+    seen->timed = READ_ONCE(post->timed) != 0;
+    if (seen->timed && index != op->comm->me && !lanes->read_began)
         lanes->read_began = d->began ? d->began : clock_now();
-    return bits;
+    return 0;
 }
 
 /* --- how arrays are read --- */

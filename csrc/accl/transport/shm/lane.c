@@ -251,9 +251,6 @@ uint32_t acclib_lane_wait_post(accl_device *device, const struct operation *op, 
     seen->result_type = READ_ONCE(post->result_type);
     seen->source = READ_ONCE(post->source);
     seen->result = READ_ONCE(post->result);
-    seen->source_copy = READ_ONCE(post->source_copy);
-    seen->result_copy = READ_ONCE(post->result_copy);
-    seen->timed = READ_ONCE(post->timed) != 0;
     seen->data = post->data;
     if (READ_ONCE(post->signature) != signature || !type_fits(op, seen->source_type))
         return tell_difference(device, op->comm, index, number, READ_ONCE(post->note));

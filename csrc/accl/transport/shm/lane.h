@@ -50,6 +50,7 @@ struct lanes {
 struct lane_seen {
     uint8_t source_type, result_type;
     uint64_t source, result; /* offsets, which are still to be checked */
+    /* By acclib_direct_wait() alone. */
     uint64_t source_copy, result_copy;
     bool timed;
     const uint8_t *data; /* LANE_INLINE bytes in its memory */
