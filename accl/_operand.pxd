@@ -62,8 +62,10 @@ cdef inline int sync(Operand *operand, Py_ssize_t elements, bint to_device) exce
     return 0
 
 
-# True if a call of the soft engine, which is made at once, can copy between host and device itself.
+# True if a call that is made at once should copy between host and device itself. It must be the soft
+# engine's, and pays where others read or write the operand where it is.
 cdef inline bint is_apart(Device device, Operand *operand) noexcept:
     return (
-        operand.block is not NULL and not (<Block>operand.block).shared and device.lib.is_soft
+        operand.elements * operand.itemsize > 4096 and operand.block is not NULL
+        and not (<Block>operand.block).shared and device.lib.is_soft
     )
