@@ -16,6 +16,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -47,6 +48,12 @@ def digest(files: Iterable[str]) -> str:
     return found.hexdigest()
 
 
+def files_in(root: Path, words: Iterable[str]) -> list[str]:
+    """Give those of the paths that are in the root, from there. Cython's own may have "..", too."""
+    paths = [Path(os.path.normpath(root / word)) for word in words]
+    return [str(path.relative_to(root)) for path in paths if path.is_relative_to(root)]
+
+
 def translate(source: str, target: Path) -> list[str]:
     """Translate one file; the files in the root that it was made from, empty if it failed."""
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
@@ -63,9 +70,7 @@ def translate(source: str, target: Path) -> list[str]:
         words = Path(f"{made}.dep").read_text().replace("\\\n", " ").partition(": ")[2].split()
     if not target.exists() or target.read_bytes() != text:
         target.write_bytes(text)
-    root = Path.cwd()
-    paths = [root / word for word in words]
-    return [str(path.relative_to(root)) for path in paths if path.is_relative_to(root)]
+    return files_in(Path.cwd(), words)
 
 
 def main(folder: Path, sources: list[str]) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from buildtools.translate import files_in
 from tests.support.builds import STANDARD, STRICT, clean_environment
 
 PROJECT = """
@@ -212,6 +213,11 @@ def test_a_module_is_translated_again_when_its_contents_change(
     (tmp_path / "p/one.pxd").write_text("cdef long add(int a, int b)\n")
     (tmp_path / "p/one.pyx").write_text("cdef long add(int a, int b):\n    return a + b\n")
     assert changed(second, translate()) == {"one", "two"}
+
+
+def test_files_of_cython_are_left_out_wherever_it_is() -> None:
+    words = ["p/a.pxd", "../env/Cython/b.pxd", "/env/Cython/c.pxd", "/tree/p/d.pxd"]
+    assert files_in(Path("/tree"), words) == ["p/a.pxd", "p/d.pxd"]
 
 
 def test_a_module_that_is_wrong_fails_until_it_is_right(
