@@ -62,8 +62,8 @@ cdef inline int sync(Operand *operand, Py_ssize_t elements, bint to_device) exce
     return 0
 
 
-# True if a call that is made at once should copy between host and device itself. It must be the soft
-# engine's, and pays where others read or write the operand where it is.
+# True if a call that is made at once should copy between host and device itself. It must be the
+# soft engine's, and pays where others read or write the operand where it is.
 cdef inline bint is_apart(Device device, Operand *operand) noexcept:
     return (
         operand.elements * operand.itemsize > 4096 and operand.block is not NULL

@@ -257,10 +257,11 @@ enum accl_stream_flag {
  * in a buffer. The call uses it until it is done; other ranks may read it until then, and never
  * write to it. The one operand of a broadcast is an array by OP0_ARRAY.
  *
- * Of a collective or a message, and with the soft library only, SYNC: the call copies the source from
- * the host's pages of its buffer to the device before, or the result to the host's pages after it has
- * succeeded, as accl_buffer_sync_to_device() and accl_buffer_sync_from_device() do for that range, but
- * while the data are in the caches. The one operand of a broadcast is so by OP0_SYNC on all ranks.
+ * Of a collective or a message, and with the soft library only, SYNC: the call copies the source
+ * from the host's pages of its buffer to the device before, or the result to the host's pages after
+ * it has succeeded, as accl_buffer_sync_to_device() and accl_buffer_sync_from_device() do for that
+ * range, but while the data are in the caches. The one operand of a broadcast is so by OP0_SYNC on
+ * all ranks.
  */
 enum accl_host_flag {
     ACCL_OP0_HOST = 1,
