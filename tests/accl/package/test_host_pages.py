@@ -167,8 +167,10 @@ def test_in_place_and_overlapping(make, everywhere):
     everywhere(devices, body)
 
 
+@pytest.mark.parametrize("memory", ["never", "auto"])
 @pytest.mark.parametrize("name", COLLECTIVES[1:])
-def test_beside_arrays(make, everywhere, name):
+def test_beside_arrays(make, everywhere, monkeypatch, memory, name):
+    monkeypatch.setenv("ACCL_PROCESS_MEMORY", memory)
     devices = make(2)
     reads, writes = parts_of(name, 2)
     count = 40_000
@@ -190,6 +192,23 @@ def test_beside_arrays(make, everywhere, name):
                     np.testing.assert_array_equal(on_device(result), want)
             if places[0] not in arrays and (name != "scatter" or rank == ROOT):
                 np.testing.assert_array_equal(on_device(source), source)
+
+    everywhere(devices, body)
+
+
+@pytest.mark.parametrize("memory", ["never", "auto"])
+def test_a_broadcast_of_an_array_to_buffers(make, everywhere, monkeypatch, memory):
+    monkeypatch.setenv("ACCL_PROCESS_MEMORY", memory)
+    # More than rx buffers hold, so that it goes in rounds or is read.
+    devices = make(2, bufsize=1024)
+    count = 70_000
+
+    def body(device, rank):
+        vector = np.array(numbers(ROOT, count)) if rank == ROOT else allocate(device, count, 0)
+        device.bcast(vector, root=ROOT)
+        np.testing.assert_array_equal(vector, numbers(ROOT, count))
+        if rank != ROOT:
+            np.testing.assert_array_equal(on_device(vector), numbers(ROOT, count))
 
     everywhere(devices, body)
 
