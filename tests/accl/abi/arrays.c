@@ -2,7 +2,8 @@
 /*
  * build: @libaccl tsan
  *
- * Collectives whose operands are memory of the caller, or buffers at some ranks; ranks are threads.
+ * Collectives whose operands are memory of the caller, or buffers at some ranks, with data on the
+ * device or in the host's pages; ranks are threads.
  * usage: arrays RANKS auto|never
  */
 #include <pthread.h>
@@ -16,17 +17,20 @@ enum { RANKS_MOST = 6, ROUND = (128 << 10) / 4, WINDOW = 4 * ROUND, LARGEST = 2 
 static uint32_t ranks;
 static char job[64];
 
+enum place { ARRAY, DEVICE, HOST };
+
 struct operand {
+    enum place place;
     accl_buffer *buffer; /* NULL: an array */
     float *array;        /* or what is copied to and from the buffer */
     uint64_t count;
 };
 
-static struct operand make_operand(const struct rank *r, uint64_t count, bool is_array)
+static struct operand make_operand(const struct rank *r, uint64_t count, enum place place)
 {
-    struct operand o = {.count = count, .array = malloc(count * 4)};
+    struct operand o = {.place = place, .count = count, .array = malloc(count * 4)};
     CHECK(o.array != NULL);
-    if (!is_array)
+    if (place != ARRAY)
         CHECK(accl_buffer_create(r->device, count * 4, ACCL_FLOAT32, 0, &o.buffer) == ACCL_OK);
     return o;
 }
@@ -82,11 +86,29 @@ static float wanted(uint32_t operation, uint32_t rank, uint64_t count, uint64_t 
     }
 }
 
-static void check_one(const struct rank *r, uint32_t operation, uint64_t count, bool source_array,
-                      bool result_array)
+/* Gives the operand its data. */
+static void put(const struct rank *r, const struct operand *o)
 {
-    struct operand source = make_operand(r, count * parts_read(operation), source_array);
-    struct operand result = make_operand(r, count * parts_written(operation), result_array);
+    if (o->place == DEVICE)
+        CHECK(accl_memory_write(r->device, address_of(o), o->array, o->count * 4) == ACCL_OK);
+    if (o->place == HOST)
+        memcpy(accl_buffer_host(o->buffer), o->array, o->count * 4);
+}
+
+/* Fetches them. After a call whose data are at the host, the device has the same. */
+static void get(const struct rank *r, const struct operand *o)
+{
+    if (o->place != ARRAY)
+        CHECK(accl_memory_read(r->device, address_of(o), o->array, o->count * 4) == ACCL_OK);
+    if (o->place == HOST)
+        CHECK(memcmp(accl_buffer_host(o->buffer), o->array, o->count * 4) == 0);
+}
+
+static void check_one(const struct rank *r, uint32_t operation, uint64_t count, enum place from,
+                      enum place to)
+{
+    struct operand source = make_operand(r, count * parts_read(operation), from);
+    struct operand result = make_operand(r, count * parts_written(operation), to);
     for (uint64_t i = 0; i < source.count; i++)
         source.array[i] = number(r->rank, i);
     memset(result.array, 0, result.count * 4);
@@ -95,18 +117,21 @@ static void check_one(const struct rank *r, uint32_t operation, uint64_t count, 
     call.root_src_dst = ROOT;
     call.address[0] = address_of(&source);
     call.address[2] = address_of(&result);
-    call.host_flags = (source_array ? ACCL_OP0_ARRAY : 0U) | (result_array ? ACCL_RES_ARRAY : 0U);
-    if (source.buffer)
-        CHECK(accl_memory_write(r->device, call.address[0], source.array, source.count * 4) ==
-              ACCL_OK);
+    static const uint32_t source_flags[] = {[ARRAY] = ACCL_OP0_ARRAY, [HOST] = ACCL_OP0_SYNC};
+    static const uint32_t result_flags[] = {[ARRAY] = ACCL_RES_ARRAY, [HOST] = ACCL_RES_SYNC};
+    call.host_flags = source_flags[from] | result_flags[to];
+    put(r, &source);
     CHECK(run_call(r, &call) == 0);
 
     struct operand *got = operation == ACCL_BCAST ? &source : &result;
-    if (got->buffer)
-        CHECK(accl_memory_read(r->device, address_of(got), got->array, got->count * 4) == ACCL_OK);
     bool rooted = operation == ACCL_GATHER || operation == ACCL_REDUCE;
-    for (uint64_t i = 0; (!rooted || r->rank == ROOT) && i < got->count; i++)
-        CHECK(got->array[i] == wanted(operation, r->rank, count, i));
+    if (!rooted || r->rank == ROOT) {
+        get(r, got);
+        for (uint64_t i = 0; i < got->count; i++)
+            CHECK(got->array[i] == wanted(operation, r->rank, count, i));
+    }
+    if (operation != ACCL_BCAST && (operation != ACCL_SCATTER || r->rank == ROOT))
+        get(r, &source);
     free_operand(&source);
     free_operand(&result);
 }
@@ -130,7 +155,7 @@ static void check_refusals(const struct rank *r)
 static void *body(void *argument)
 {
     struct rank r;
-    rank_open(&r, job, *(uint32_t *)argument, ranks, ACCL_MEMORY_UNIFIED, 16, 1024);
+    rank_open(&r, job, *(uint32_t *)argument, ranks, ACCL_MEMORY_SEPARATE, 16, 1024);
     set_timeout(&r, 60000);
     check_refusals(&r);
 
@@ -139,9 +164,16 @@ static void *body(void *argument)
         if (operation == ACCL_BARRIER)
             continue;
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-            check_one(&r, operation, counts[i], true, true);
-        check_one(&r, operation, ROUND + 1, r.rank == 0, r.rank != 0);
-        check_one(&r, operation, WINDOW + 5, r.rank != 0, r.rank == 0);
+            check_one(&r, operation, counts[i], ARRAY, ARRAY);
+        check_one(&r, operation, ROUND + 1, r.rank ? DEVICE : ARRAY, r.rank ? ARRAY : DEVICE);
+        check_one(&r, operation, WINDOW + 5, r.rank ? ARRAY : DEVICE, r.rank ? DEVICE : ARRAY);
+
+        /* In a post, beyond it, and more than rx buffers hold. */
+        check_one(&r, operation, 100, HOST, HOST);
+        check_one(&r, operation, 2000, HOST, HOST);
+        check_one(&r, operation, WINDOW + 5, HOST, HOST);
+        check_one(&r, operation, ROUND + 1, r.rank ? HOST : ARRAY, r.rank ? ARRAY : HOST);
+        check_one(&r, operation, WINDOW + 5, r.rank ? DEVICE : HOST, r.rank ? HOST : DEVICE);
     }
 
     struct accl_call call = make_call(ACCL_BARRIER, 0, 0);
