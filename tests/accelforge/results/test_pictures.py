@@ -15,7 +15,16 @@ from accelforge.drawing.layers import arrange
 from accelforge.drawing.svg import GREY, SVG, Canvas
 from accelforge.drawing.text import measure, wrap
 from accelforge.drawing.trees import Tree, draw_trees
-from accelforge.frontend.mapping.mapping import Compute, Mapping, Sequential, Temporal
+from accelforge.frontend.mapping.mapping import (
+    Compute,
+    Mapping,
+    Reservation,
+    Sequential,
+    Storage,
+    Temporal,
+    TextBox,
+    Toll,
+)
 from accelforge.util.units import size_text
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -250,3 +259,17 @@ def test_graphs_of_pydot(one):
     assert isinstance(graph, pydot.Dot)
     assert {node.get_fillcolor() for node in graph.get_nodes()} >= {"#dff3df"}
     assert isinstance(one.spec.arch.find("MAC")._render_node(), pydot.Node)
+
+
+def test_kinds_of_nodes_have_shapes_of_their_own():
+    pytest.importorskip("pydot")
+    shapes = {
+        "cylinder": Storage(tensors=["A"], component="Main"),
+        "component": Reservation(purposes=["A"], resource="Other"),
+        "rarrow": Toll(tensors=["A"], component="NoC"),
+        "none": TextBox(text="note"),
+        "box": Temporal(rank_variable="m", tile_shape=2),
+        "ellipse": Compute(einsum="Z"),
+    }
+    graph = Mapping(nodes=list(shapes.values())).render_pydot()
+    assert [node.get_shape() for node in graph.get_nodes()] == list(shapes)
