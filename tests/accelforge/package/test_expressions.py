@@ -136,6 +136,12 @@ def test_an_undefined_name_is_named_with_similar_ones():
         evaluate("bufer_size * 2", {"buffer_size": 3})
 
 
+@pytest.mark.parametrize(("text", "match"), [("1 + [2]", "'int' and 'list'"), ("[2] + 1", "list")])
+def test_operands_that_do_not_go_together_are_named(text, match):
+    with pytest.raises(EvaluationError, match=match):
+        evaluate(text, {})
+
+
 def test_values_that_were_used_are_shown():
     with pytest.raises(EvaluationError, match="depth = 0"):
         evaluate("1 / depth", {"depth": 0})
