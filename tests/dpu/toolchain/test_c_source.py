@@ -103,15 +103,20 @@ def test_without_a_compiler_it_is_said_what_to_install() -> None:
     assert json.loads(rest)["compiler"].startswith("none: no C compiler")
 
 
-def test_compiler_returns_warnings(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("verbose", [True, False])
+def test_compiler_returns_warnings(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], verbose: bool
+) -> None:
     source = tmp_path / "main.c"
     source.write_text("int main(void) { int unused; return 0; }\n")
-    done = Compiler(verbose=True).compile(
+    done = Compiler(verbose=verbose).compile(
         source, output=tmp_path / "out", options=["-Wall"], defines={"NR_TASKLETS": 4}
     )
     assert done.returncode == 0
     assert "unused variable" in done.stderr
-    assert "-DNR_TASKLETS=4" in capfd.readouterr().err
+    written = capfd.readouterr().err
+    assert ("-DNR_TASKLETS=4" in written) == verbose
+    assert ("unused variable" in written) == verbose
     with DpuSet(nr_dpus=1, binary=tmp_path / "out") as dpus:
         dpus.exec()
 
