@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 from collections.abc import Callable, Iterator
 
@@ -118,6 +119,22 @@ def mnemonics(program: Program, function: str) -> list[str]:
     start, count = program.functions[function]
     decoded = [disassemble(word) for word in program.words[start : start + count]]
     return [one.mnemonic if one is not None else "?" for one in decoded]
+
+
+def test_bytes_that_are_not_zero_become_255(
+    compile_text: Compile, machine_library: ctypes.CDLL
+) -> None:
+    program = compile_text(
+        '#include "kernel.h"\n'
+        "HOST uint32_t words[4];\n"
+        "int main(void) {\n"
+        "    for (int i = 0; i < 4; i++) words[i] = __builtin_riscv_orc_b_32(words[i]);\n"
+        "}\n"
+    )
+    with Running(machine_library, program.elf) as dpu:
+        dpu.put("words", "I", 0, 0x0102_0040, 0x7F00_8001, 0xFF80_7F01)
+        assert dpu.launch() == DONE
+        assert dpu.get("words", "I") == [0, 0xFFFF_00FF, 0xFF00_FFFF, 0xFFFF_FFFF]
 
 
 BOTH, ONE, POINTER = "f(source, source)", "f(source)", "f((void *)source)"
