@@ -83,7 +83,6 @@ class BuildOptions:
 
     def stacks(self) -> Stacks:
         """Return the tasklets and stacks that the macros set."""
-        self.check()
         sizes = {}
         for name, value in self.defines.items():
             match = _STACK_OF.fullmatch(name)
