@@ -175,14 +175,22 @@ def test_files_sorting_and_warnings(run: Run, tmp_path: Path) -> None:
         {
             return (*(const int *)a - *(const int *)b) * *(int *)by;
         }
+        static int ascending(const void *a, const void *b)
+        {
+            return *(const int *)a - *(const int *)b;
+        }
         int main(void)
         {
-            int x[] = {3, 1, 2}, by = -1;
+            int x[] = {3, 1, 2}, by = -1, odd[] = {1, 3, 5, 7};
             char path[] = "/usr/lib/", bytes[8] = "";
             struct stat status;
             qsort_r(x, 3, sizeof *x, order, &by);
             printf("%d%d%d ", x[0], x[1], x[2]);
-            printf("%s ", basename(path));
+            for (int key = 0; key < 9; key++) {
+                int *found = bsearch(&key, odd, 4, sizeof *odd, ascending);
+                printf(found != NULL ? "%d" : "-", (int)(found - odd));
+            }
+            printf(" %s ", basename(path));
             printf("%s ", dirname(path));
             int fd = openat(AT_FDCWD, "FILE", O_RDWR | O_CREAT, 0600);
             printf("%ld ", (long)pwrite(fd, "abcdef", 6, 2));
@@ -202,7 +210,7 @@ def test_files_sorting_and_warnings(run: Run, tmp_path: Path) -> None:
     """
     )
     done = run(source.replace('FILE"', f'{tmp_path}/file"'))
-    assert done.stdout == "321 lib /usr 6 3 cde 0 0 640 8\n1\n"
+    assert done.stdout == "321 -0-1-2-3- lib /usr 6 3 cde 0 0 640 8\n1\n"
     assert done.returncode == 3
     assert done.stderr.replace("veorun: ", "").splitlines() == [
         "w 1: No such file or directory",
