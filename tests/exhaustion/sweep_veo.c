@@ -141,8 +141,11 @@ static void try_all(void)
 {
     struct veo_proc_handle *proc = veo_proc_create(0);
     TRY(proc != NULL);
-    veo_register_hook((void *)(uintptr_t)veo_alloc_mem, hook, NULL);
-    veo_unregister_hook((void *)(uintptr_t)veo_alloc_mem);
+    void *const hooked[] = {(void *)(uintptr_t)veo_alloc_mem,
+                            (void *)(uintptr_t)veo_alloc_mem_async,
+                            (void *)(uintptr_t)veo_free_mem_async};
+    for (size_t i = 0; i < sizeof hooked / sizeof *hooked; i++)
+        veo_register_hook(hooked[i], hook, NULL);
     memory(proc, NULL);
     uint64_t library = veo_load_library(proc, kernels);
     if (worked(library != 0, "veo_load_library")) {
@@ -150,6 +153,8 @@ static void try_all(void)
         /* With a dead worker this fails as a consequence. */
         veo_unload_library(proc, library);
     }
+    for (size_t i = 0; i < sizeof hooked / sizeof *hooked; i++)
+        veo_unregister_hook(hooked[i]);
     veo_proc_destroy(proc);
 }
 
