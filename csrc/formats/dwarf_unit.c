@@ -211,7 +211,7 @@ bool dwarf_unit_at(struct dwarf *d, enum dwarf_section section, size_t offset,
         length = dwarf_fixed(&c, 8);
     }
 
-    if (c.bad || (unit->offset_size == 4 && length >= 0xfffffff0) || length > c.end - c.at)
+    if (c.bad || length > c.end - c.at)
         return dwarf_fail(d, DWARF_MALFORMED, "a unit of the debug information has a wrong length");
 
     unit->end = c.end = c.at + (size_t)length;
