@@ -76,6 +76,24 @@ CASE(handles_of_another_kind)
     tear_down(&f);
 }
 
+CASE(what_works_leaves_the_text_of_the_last_failure)
+{
+    struct fixture f = set_up();
+    uint64_t address, value = 7;
+    CHECK_FAILS(veo_call_async(f.ctx, 0, NULL), VEO_REQUEST_ID_INVALID, EINVAL, "address 0");
+    struct veo_thr_ctxt *other = veo_context_open(f.proc);
+    CHECK(other != NULL);
+    veo_args_set_u64(f.args, 0, 5);
+    CHECK_EQUAL(wait_ok(other, veo_call_async(other, symbol(&f, "echo"), f.args)), 5);
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &address, sizeof value), 0);
+    CHECK_EQUAL(veo_write_mem(f.proc, address, &value, sizeof value), 0);
+    CHECK_EQUAL(veo_read_mem(f.proc, &value, address, sizeof value), 0);
+    CHECK_EQUAL(veo_free_mem(f.proc, address), 0);
+    CHECK_EQUAL(veo_context_close(other), 0);
+    CHECK(strstr(veosoft_error(), "address 0") != NULL);
+    tear_down(&f);
+}
+
 static void limit_to(int resource, rlim_t value)
 {
     struct rlimit limit = {.rlim_cur = value, .rlim_max = RLIM_INFINITY};
