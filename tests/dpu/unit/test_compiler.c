@@ -26,6 +26,9 @@ static void write_command(const char *name, const char *text)
     CHECK(chmod(name, 0755) == 0);
 }
 
+/* Compiles; the result is "$2" then. */
+#define BUILD "cc \"$@\" || exit; while [ \"$1\" != -o ]; do shift; done; "
+
 /* Returns true if `command` compiles a program, another one each time. */
 static bool translate(const char *command)
 {
@@ -156,6 +159,14 @@ int main(void)
     struct dpu_translate_totals totals;
     dpu_translate_get_totals(&totals);
     CHECK(totals.failed == 5 && totals.compiled == 0 && totals.loaded == 0);
+
+    /* A link is not followed, whatever it leads to. */
+    write_command("linking", BUILD "mv \"$2\" \"$2.so\"; ln -s \"$2.so\" \"$2\"");
+    snprintf(command, sizeof command, "%s/linking", here);
+    CHECK(!translate(command));
+    write_command("copying", BUILD "mv \"$2\" \"$2.so\"; cp \"$2.so\" \"$2\"");
+    snprintf(command, sizeof command, "%s/copying", here);
+    CHECK(translate(command));
 
     test_commands(here);
     test_zig(here);
