@@ -88,6 +88,10 @@ static void test_spinning_on_a_run_bit(void)
     EXPECT_THE_SAME(DPU_RUN_DONE, JUMP_IF(ID, 0, CC_NZ, 5), MOVE(1, 9),
                     /* 4: */ W("resume", "rici", ZERO, 5, CC_NZ, 4), /* 5: */ MOVE(1, 9000),
                     REPEAT(6), STOP, MOVE(3, 5), STOP);
+    /* All others wait until tasklet 7 has stopped: those after it see it in the same round. */
+    EXPECT_THE_SAME(DPU_RUN_DONE, JUMP_IF(ID, 7, CC_NZ, 6), MOVE(1, 9000), REPEAT(4), STOP,
+                    /* 6: */ W("read_run", "rici", ZERO, 7, CC_NZ, 6), W("time", "r", 2),
+                    WRITE(ID4, 256, 2), STOP);
 }
 
 static void test_the_limit_of_cycles(void)
