@@ -77,16 +77,22 @@ def read_text(path: str) -> str:
     EvaluationError
         It is no regular file, too large, not text, or cannot be read.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise EvaluationError(f"{path} is not a regular file, and is not read")
-        most = max(MAX_BYTES, BYTES_OF_STEP * current().steps)
-        # None of /proc/kmsg, if the kernel has nothing to say.
+    # Opening a socket or a terminal fails; a folder opens, and reading some files fails.
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
         try:
-            content = file.read(most + 1) or b""
-        except OSError as error:
-            raise EvaluationError(f"{path} cannot be read: {error.strerror}") from None
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise EvaluationError(f"{path} is not a regular file, and is not read")
+            most = max(MAX_BYTES, BYTES_OF_STEP * current().steps)
+            with open(descriptor, "rb", closefd=False) as file:
+                # None of /proc/kmsg, if the kernel has nothing to say.
+                content = file.read(most + 1) or b""
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise EvaluationError(f"{path} cannot be read: {error.strerror}") from None
     if len(content) > most:
         raise EvaluationError(
             f"{path} has more than {most >> 20} MiB, and is not read; accelforge.limits() allows "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -54,6 +55,9 @@ def run(folder: Path, text: str) -> tuple[str, str]:
     """Read a file in another process; return the outcome and the text of the error."""
     (folder / "spec.yaml").write_text(text, errors="surrogatepass")
     os.mkfifo(folder / "pipe")
+    os.mknod(folder / "socket", stat.S_IFSOCK | 0o600)
+    os.symlink("/dev/zero", folder / "zero")
+    os.symlink("socket", folder / "link")
     with open(folder / "large", "wb") as large:
         large.truncate(1 << 40)
     (folder / "bomb.py").write_text("raise SystemExit(3)\n")

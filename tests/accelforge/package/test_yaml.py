@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import os
+import stat
 
 import pytest
 
@@ -396,6 +398,19 @@ def test_specifications_survive_a_round_trip(spec, write):
 def test_to_yaml_writes_a_file(spec, tmp_path):
     path = tmp_path / "folder" / "spec.yaml"
     assert spec.to_yaml(path) == path.read_text()
+
+
+@pytest.mark.parametrize("name", ["folder", "pipe", "socket"])
+def test_what_is_no_file_is_refused_at_its_line(read, tmp_path, name):
+    if name == "folder":
+        (tmp_path / name).mkdir()
+    else:
+        kind = stat.S_IFIFO if name == "pipe" else stat.S_IFSOCK
+        os.mknod(tmp_path / name, kind | 0o600)
+    with pytest.raises(EvaluationError, match="is not a regular file|cannot be read") as error:
+        read(f"x: 1\nmore: !include {name}\n")
+    assert f"{name} " in str(error.value)
+    assert "line 2" in str(error.value)
 
 
 def test_a_file_that_cannot_be_read_is_named():
