@@ -32,17 +32,15 @@ struct veo_thr_ctxt {
     bool opened;               /* counted by veo_num_contexts() */
     bool main;
     _Atomic bool gone;      /* closed: the handle waits for its next use */
-    pthread_mutex_t submit; /* recursive: veo_req_block_begin(); these two: */
-    bool has_reserved;
-    uint64_t reserved;     /* an id with room for the results of its page */
-    pthread_mutex_t queue; /* all below, but for the tail and the agent: submit lock */
-    struct chunk *head;    /* the oldest request not harvested is here, at head_index */
+    pthread_mutex_t submit; /* recursive: veo_req_block_begin(); for the next: */
+    uint64_t reserved;      /* requests below this id have room for their results */
+    pthread_mutex_t queue;  /* all below, but for the tail and the agent: submit lock */
+    struct chunk *head;     /* the oldest request not harvested is here, at head_index */
     struct chunk *tail;
     struct chunk *retired; /* harvested, but the worker or a waiter may still read a slot */
     unsigned head_index;
     unsigned tail_index;
-    unsigned waiters;    /* of all chunks */
-    unsigned nwithdrawn; /* requests in the queue that nobody asks for */
+    unsigned waiters; /* of all chunks */
     _Atomic uint64_t next_id;
     _Atomic uint64_t harvested; /* requests below this id are out of the queue */
     struct result_table results;

@@ -25,17 +25,26 @@ static bool find_oldest(struct veo_thr_ctxt *ctx, struct oldest *oldest)
     veolib_queue_harvest_locked(ctx);
     uint64_t id = atomic_load_explicit(&ctx->harvested, memory_order_relaxed);
     uint64_t end = atomic_load_explicit(&ctx->next_id, memory_order_acquire);
-    bool found = id < end;
-    if (found) {
-        unsigned index;
-        const struct chunk *chunk = veolib_queue_chunk_locked(ctx, id, &index);
+    bool found = false;
+    *oldest = (struct oldest){0};
+    unsigned index;
+    const struct chunk *chunk = veolib_queue_chunk_locked(ctx, id, &index);
+    for (; id < end; id++) {
         const volatile struct wire_slot *slot = &chunk->wire->slots[index];
         const struct request_record *record = &chunk->records[index];
-        *oldest = (struct oldest){.id = id,
-                                  .behind = end - id - 1 - (ctx->nwithdrawn - record->withdrawn),
-                                  .target = slot->target,
-                                  .op = record->job != NULL ? WIRE_HOST : slot->op,
-                                  .age = clock_coarse() - record->submitted};
+        bool kept = record->submitted != REQUEST_WITHDRAWN;
+        if (kept && found)
+            oldest->behind++;
+        else if (kept)
+            *oldest = (struct oldest){.id = id,
+                                      .target = slot->target,
+                                      .op = record->job != NULL ? WIRE_HOST : slot->op,
+                                      .age = clock_coarse() - record->submitted};
+        found |= kept;
+        if (++index == WIRE_CHUNK_SLOTS) {
+            index = 0;
+            chunk = chunk->next;
+        }
     }
     pthread_mutex_unlock(&ctx->queue);
     return found;

@@ -70,12 +70,6 @@ static void chunk_retire(struct veo_thr_ctxt *ctx, struct chunk *chunk)
     free_retired(ctx);
 }
 
-static void free_job(struct host_job *job)
-{
-    if (job != NULL)
-        job->ops->free(job);
-}
-
 /* --- life --- */
 
 bool veolib_queue_init(struct veo_thr_ctxt *ctx)
@@ -88,8 +82,7 @@ bool veolib_queue_init(struct veo_thr_ctxt *ctx)
     ctx->retired = NULL;
     ctx->head_index = ctx->tail_index = 0;
     ctx->waiters = 0;
-    ctx->nwithdrawn = 0;
-    ctx->has_reserved = false;
+    ctx->reserved = 0;
     atomic_store(&ctx->next_id, 0);
     atomic_store(&ctx->harvested, 0);
     ctx->sleepers = (struct list){NULL, NULL};
@@ -112,7 +105,8 @@ void veolib_queue_free(struct veo_thr_ctxt *ctx)
         struct chunk *next = ctx->head->next;
         for (int i = 0; i < WIRE_CHUNK_SLOTS; i++) {
             free(ctx->head->records[i].extra);
-            free_job(ctx->head->records[i].job);
+            if (ctx->head->records[i].job != NULL)
+                ctx->head->records[i].job->ops->free(ctx->head->records[i].job);
         }
         chunk_delete(ctx, ctx->head);
         ctx->head = next;
@@ -129,13 +123,16 @@ struct request_extra *veolib_extra_new(int ncopies)
     return calloc(1, sizeof(struct request_extra) + (size_t)ncopies * sizeof(struct copy_out));
 }
 
-/* With the submit lock, so that no other thread moves the tail: makes sure that a chunk follows
- * when the last slot of the tail is taken. */
+/* With the submit lock, so that no other thread moves the tail: true if another slot follows that
+ * of the next request, ID, and its result has room. */
+static bool has_room(const struct veo_thr_ctxt *ctx, uint64_t id)
+{
+    return id < ctx->reserved &&
+           (ctx->tail_index < WIRE_CHUNK_SLOTS - 1 || ctx->tail->next != NULL);
+}
+
 static bool extend(struct veo_thr_ctxt *ctx)
 {
-    if (ctx->tail_index < WIRE_CHUNK_SLOTS - 1 || ctx->tail->next != NULL)
-        return true;
-
     struct chunk *next = chunk_new(ctx);
     if (next == NULL)
         return false;
@@ -147,19 +144,23 @@ static bool extend(struct veo_thr_ctxt *ctx)
     return true;
 }
 
-/* With the submit lock: makes room for the result of the next request, with those of its page. */
-static bool reserve_result(struct veo_thr_ctxt *ctx)
+static bool reserve_result(struct veo_thr_ctxt *ctx, uint64_t id)
 {
-    uint64_t id = atomic_load_explicit(&ctx->next_id, memory_order_relaxed);
-    if (ctx->has_reserved && veolib_results_are_together(id, ctx->reserved))
-        return true;
-
     pthread_mutex_lock(&ctx->queue);
     bool reserved = veolib_results_reserve(&ctx->results, id);
     pthread_mutex_unlock(&ctx->queue);
-    ctx->has_reserved = reserved;
-    ctx->reserved = id;
+    if (reserved)
+        ctx->reserved = veolib_results_end_of_page(id);
     return reserved;
+}
+
+/* Makes what has_room() looks for, the rest of a chunk or page with it; rarely called. */
+static __attribute__((noinline)) bool make_room(struct veo_thr_ctxt *ctx, uint64_t id)
+{
+    bool last = ctx->tail_index == WIRE_CHUNK_SLOTS - 1;
+    if (last && ctx->tail->next == NULL && !extend(ctx))
+        return false;
+    return id < ctx->reserved || reserve_result(ctx, id);
 }
 
 bool veolib_queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
@@ -175,7 +176,8 @@ bool veolib_queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
         veolib_fail(EINVAL, "the context is closed");
         return false;
     }
-    if (!extend(ctx) || !reserve_result(ctx)) {
+    uint64_t id = atomic_load_explicit(&ctx->next_id, memory_order_relaxed);
+    if (!has_room(ctx, id) && !make_room(ctx, id)) {
         pthread_mutex_unlock(&ctx->submit);
         veolib_fail(ENOMEM, "out of memory (queued requests)");
         return false;
@@ -192,7 +194,7 @@ bool veolib_queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
 
     draft->slot = slot;
     draft->job = NULL;
-    draft->id = atomic_load_explicit(&ctx->next_id, memory_order_relaxed);
+    draft->id = id;
     return true;
 }
 
@@ -216,8 +218,9 @@ static void ring(struct wire_context *wire)
 uint64_t veolib_queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft,
                               struct request_extra *extra)
 {
+    int64_t now = clock_coarse();
     ctx->tail->records[ctx->tail_index] =
-        (struct request_record){.extra = extra, .job = draft->job, .submitted = clock_coarse()};
+        (struct request_record){.extra = extra, .job = draft->job, .submitted = now};
     if (draft->job != NULL)
         atomic_store_explicit(&ctx->tail->in_use, draft->id + 1, memory_order_relaxed);
     if (++ctx->tail_index == WIRE_CHUNK_SLOTS) {
@@ -271,7 +274,9 @@ static void settle_batch(const struct batch_out *batch, int outcome)
     *batch->ended = ended;
 }
 
-static void settle_extra(struct veo_thr_ctxt *ctx, struct request_extra *extra, int outcome)
+/* Apart, as most requests have none. */
+static __attribute__((noinline)) void settle_extra(struct veo_thr_ctxt *ctx,
+                                                   struct request_extra *extra, int outcome)
 {
     if (extra->batch.from != NULL)
         settle_batch(&extra->batch, outcome);
@@ -353,21 +358,23 @@ static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct ending *de
         if (!has_ended(ctx, slot, record, id, &ending))
             break;
 
-        if (record->extra != NULL)
+        if (record->extra != NULL) {
             settle_extra(ctx, record->extra, ending.outcome);
-        record->extra = NULL;
+            record->extra = NULL;
+        }
         if (ending.outcome == VEO_COMMAND_EXCEPTION && is_crash(ctx->proc, slot))
             atomic_store_explicit(&ctx->proc->worker.dead, true, memory_order_release);
 
         if (id == wanted)
             *delivery = ending;
-        else if (!record->withdrawn)
+        else if (record->submitted != REQUEST_WITHDRAWN)
             veolib_results_put(&ctx->results, id, ending.outcome, ending.result);
         veolib_results_settle(&ctx->results, id + 1);
-        ctx->nwithdrawn -= record->withdrawn;
 
-        free_job(record->job);
-        record->job = NULL;
+        if (record->job != NULL) {
+            record->job->ops->free(record->job);
+            record->job = NULL;
+        }
         atomic_store_explicit(&ctx->harvested, id + 1, memory_order_release);
         advance_head(ctx);
     }

@@ -73,9 +73,11 @@ struct host_job_ops {
 struct request_record {
     struct request_extra *extra;
     struct host_job *job; /* NULL unless the host executes it */
-    int64_t submitted;    /* clock_coarse() */
-    bool withdrawn;       /* nobody asks for its result */
+    int64_t submitted;    /* clock_coarse(), or REQUEST_WITHDRAWN */
 };
+
+/* Nobody asks for the result. */
+#define REQUEST_WITHDRAWN INT64_C(-1)
 
 struct chunk {
     struct wire_chunk *wire;

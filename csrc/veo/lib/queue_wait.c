@@ -158,15 +158,15 @@ static void back_off(int64_t *nap, int64_t deadline)
         *nap *= 2;
 }
 
-int veolib_queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t deadline)
+/* With the queue lock, which it releases: waits for a request that is not finished. Apart, as its
+ * state would be made for finished ones too. */
+static __attribute__((noinline)) int wait_unfinished(struct veo_thr_ctxt *ctx, uint64_t id,
+                                                     uint64_t *result, int64_t deadline)
 {
     struct target target = {.id = id};
     int64_t nap = SHORTEST_NAP;
-    *result = 0;
+    int state = VEO_COMMAND_UNFINISHED;
     for (bool waited = false;; waited = true) {
-        pthread_mutex_lock(&ctx->queue);
-        target_release(ctx, &target);
-        int state = veolib_queue_state_locked(ctx, id, result);
         bool closing = state == VEO_COMMAND_UNFINISHED && atomic_load(&ctx->proc->closing);
         bool waits =
             state == VEO_COMMAND_UNFINISHED && !closing && (!waited || clock_now() < deadline);
@@ -179,7 +179,22 @@ int veolib_queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, i
         if (waited && (proc_stops(ctx->proc) || has_come(ctx, &target)))
             back_off(&nap, deadline);
         wait_for(ctx, &target, deadline);
+
+        pthread_mutex_lock(&ctx->queue);
+        target_release(ctx, &target);
+        state = veolib_queue_state_locked(ctx, id, result);
     }
+}
+
+int veolib_queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t deadline)
+{
+    *result = 0;
+    pthread_mutex_lock(&ctx->queue);
+    int state = veolib_queue_state_locked(ctx, id, result);
+    if (state == VEO_COMMAND_UNFINISHED)
+        return wait_unfinished(ctx, id, result, deadline);
+    pthread_mutex_unlock(&ctx->queue);
+    return state;
 }
 
 /* True if the requests below END are out of the queue; if not, TARGET is held for the next wait. */

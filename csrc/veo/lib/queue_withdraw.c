@@ -43,15 +43,14 @@ static bool withdraw(struct veo_thr_ctxt *ctx, uint64_t id)
     struct request_record *record;
     struct request_record *ignored;
     struct wire_slot *slot = slot_of(ctx, id, &record);
-    if (record->withdrawn)
+    if (record->submitted == REQUEST_WITHDRAWN)
         return true;
     if (record->job != NULL || !wire_is_call(*(const volatile uint8_t *)&slot->op) ||
         !mark(slot, slot_of(ctx, id - 1, &ignored), id - 1))
         return false;
 
     /* The buffers of its caller are not ours any more, whatever the slot will say. */
-    record->withdrawn = true;
-    ctx->nwithdrawn++;
+    record->submitted = REQUEST_WITHDRAWN;
     if (record->extra != NULL) {
         record->extra->ncopies = 0;
         record->extra->batch.from = NULL;

@@ -101,11 +101,9 @@ bool veolib_results_reserve(struct result_table *table, uint64_t id)
     return find_or_add(table, id / RESULT_PAGE) != NULL;
 }
 
-void veolib_results_settle(struct result_table *table, uint64_t end)
+void veolib_results_settle_page(struct result_table *table, uint64_t end)
 {
     table->settled = end;
-    if (end % RESULT_PAGE != 0)
-        return;
     struct result_page *page = find(table, end / RESULT_PAGE - 1);
     if (page != NULL)
         remove_if_done(table, page);

@@ -25,7 +25,7 @@ struct result_table {
     struct result_page **buckets;
     size_t nbuckets; /* a power of two, or 0 */
     size_t npages;
-    uint64_t settled;          /* requests below this id */
+    uint64_t settled;          /* requests below this id, the end of a page */
     struct result_page *spare; /* one empty page, so that a steady flow allocates nothing */
 };
 
@@ -35,17 +35,24 @@ bool veolib_results_reserve(struct result_table *table, uint64_t id);
 /* Adds a result, for which there is room. */
 void veolib_results_put(struct result_table *table, uint64_t id, int outcome, uint64_t result);
 
-/* All requests below END are settled: what they have reserved and do not use is free. For every END
- * in turn. */
-void veolib_results_settle(struct result_table *table, uint64_t end);
+/* All requests below END, the end of a page, are settled: what they have reserved and do not use is
+ * free. */
+void veolib_results_settle_page(struct result_table *table, uint64_t end);
+
+/* The same for every END in turn. */
+static inline void veolib_results_settle(struct result_table *table, uint64_t end)
+{
+    if (end % RESULT_PAGE == 0)
+        veolib_results_settle_page(table, end);
+}
 
 /* Removes a result and returns it. False if the table does not hold it. */
 bool veolib_results_take(struct result_table *table, uint64_t id, int *outcome, uint64_t *result);
 
-/* True if two ids have their results in one page. */
-static inline bool veolib_results_are_together(uint64_t id, uint64_t other)
+/* The id after those that have their results in one page with ID. */
+static inline uint64_t veolib_results_end_of_page(uint64_t id)
 {
-    return id / RESULT_PAGE == other / RESULT_PAGE;
+    return (id / RESULT_PAGE + 1) * RESULT_PAGE;
 }
 
 /* Removes all results and frees the memory. */

@@ -60,6 +60,26 @@ CASE(cancelled_calls_are_not_counted_as_queued)
     tear_down(&f);
 }
 
+/* Requests are in chunks of less than a hundred. */
+CASE(many_calls_are_counted_as_queued)
+{
+    struct fixture f = set_up();
+    struct veo_thr_ctxt *other = veo_context_open(f.proc);
+    uint64_t count = symbol(&f, "count");
+    uint64_t last = 0;
+    symbol(&f, "open_gate");
+    veo_call_async(f.ctx, symbol(&f, "wait_at_gate"), NULL);
+    for (int i = 0; i < 200; i++)
+        last = veo_call_async(f.ctx, count, NULL);
+    check_behind(&f, "; 200 more queued behind it");
+    CHECK_EQUAL(veosoft_call_cancel(f.ctx, last), 1);
+    CHECK_EQUAL(veosoft_call_cancel(f.ctx, last - 100), 1);
+    check_behind(&f, "; 198 more queued behind it");
+    call(&f, other, "open_gate");
+    CHECK_EQUAL(wait_ok(f.ctx, last - 1), 197);
+    tear_down(&f);
+}
+
 CASE(what_is_no_call_is_not_cancelled)
 {
     static char bytes[64];
