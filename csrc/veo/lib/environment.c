@@ -123,38 +123,45 @@ static void refuse(const struct variable *variable, const char *value)
     veolib_fail(EINVAL, "%s='%.100s' is not allowed: it takes %s", variable->name, value, allowed);
 }
 
-static bool is_known(const char *entry, size_t length)
+/* The variable of an entry NAME=VALUE of the environment; NULL if it is none of the list. */
+static const struct variable *find(const char *entry, size_t length)
 {
     for (size_t i = 0; i < VEOLIB_VARIABLE_COUNT; i++)
-        if (strlen(variables[i].name) == length && strncmp(variables[i].name, entry, length) == 0)
-            return true;
-    return false;
+        if (strncmp(variables[i].name, entry, length) == 0 && variables[i].name[length] == 0)
+            return &variables[i];
+    return NULL;
 }
 
-static void tell_slips(void)
+static void tell_slip(const char *entry, size_t length)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&told) || getauxval(AT_SECURE) || environ == NULL)
-        return;
-    for (char **entry = environ; *entry != NULL; entry++) {
-        size_t length = strcspn(*entry, "=");
-        if (strncmp(*entry, VEOLIB_OWN_PREFIX, strlen(VEOLIB_OWN_PREFIX)) == 0 &&
-            !is_known(*entry, length))
-            veolib_log("%.*s is set, which is no variable of the soft libveo: a slip?",
-                       length < 100 ? (int)length : 100, *entry);
-    }
+    if (strncmp(entry, VEOLIB_OWN_PREFIX, strlen(VEOLIB_OWN_PREFIX)) == 0)
+        veolib_log("%.*s is set, which is no variable of the soft libveo: a slip?",
+                   length < 100 ? (int)length : 100, entry);
 }
 
+/* One pass over the environment, as a search for each name would be many. */
 bool veolib_env_check(void)
 {
-    tell_slips();
-    for (size_t i = 0; i < VEOLIB_VARIABLE_COUNT; i++) {
-        uint64_t value;
-        const char *text = veolib_env_text(variables[i].name);
-        if (text != NULL && !parse(&variables[i], text, &value)) {
-            refuse(&variables[i], text);
-            return false;
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    if (getauxval(AT_SECURE) || environ == NULL)
+        return true;
+
+    bool good = true;
+    bool tells = !atomic_flag_test_and_set(&told);
+    for (char **entry = environ; *entry != NULL; entry++) {
+        if (strncmp(*entry, VEOLIB_PREFIX, strlen(VEOLIB_PREFIX)) != 0)
+            continue;
+
+        size_t length = strcspn(*entry, "=");
+        const struct variable *variable = find(*entry, length);
+        const char *value = *entry + length + ((*entry)[length] == '=');
+        uint64_t ignored;
+        if (variable == NULL && tells)
+            tell_slip(*entry, length);
+        if (good && variable != NULL && *value != 0 && !parse(variable, value, &ignored)) {
+            refuse(variable, value);
+            good = false;
         }
     }
-    return true;
+    return good;
 }

@@ -25,6 +25,8 @@
     CHOICE(VEORUN_UNDEFINED, "|call") \
     NUMBER(VE_CORE_NUMBER, 0, 1048576, 0)
 
+/* All names in the list begin so. */
+#define VEOLIB_PREFIX "VE"
 /* Variables of this prefix that are not in the list are slips. */
 #define VEOLIB_OWN_PREFIX "VEO_SOFT_"
 
