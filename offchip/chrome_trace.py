@@ -13,6 +13,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from offchip.outputs import is_plain, written_file
+
 __all__ = ["ChromeTrace", "check_output", "write_timeline"]
 
 # The first bytes of a timeline.
@@ -112,9 +114,10 @@ def write_timeline(timeline: dict[str, Any], path: Path) -> None:
     """Write what `ChromeTrace.finish()` gives to a file, which is there when it is complete."""
     check_output(path)
     text = json.dumps(timeline)
-    if path.exists() and not path.is_file():
-        # A device or a pipe is written to, and stays what it is.
-        path.write_text(text)
+    if not is_plain(path):
+        # A device, a pipe or a link such as /dev/stdout is written to, and stays what it is.
+        with written_file(path) as file:
+            file.write_text(text)
         return
     part = path.with_name(f"{path.name}.part")
     part.write_text(text)

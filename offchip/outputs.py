@@ -11,9 +11,16 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["make_executable", "written_file"]
+__all__ = ["is_plain", "make_executable", "written_file"]
 
 _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+
+
+def is_plain(path: str | os.PathLike[str]) -> bool:
+    """Say whether a path may be replaced: a regular file that is no link, or nothing there."""
+    target = Path(path)
+    is_file = target.is_file() and not target.is_symlink()
+    return os.fspath(path) not in _STANDARD_OUTPUT and (is_file or not os.path.lexists(target))
 
 
 @contextlib.contextmanager
@@ -26,8 +33,7 @@ def written_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     block ends without an error. ``-`` is the standard output.
     """
     target = Path(path)
-    is_plain = target.is_file() and not target.is_symlink()
-    if os.fspath(path) not in _STANDARD_OUTPUT and (is_plain or not os.path.lexists(target)):
+    if is_plain(path):
         yield target
         return
     with tempfile.TemporaryDirectory(prefix="offchip-") as folder:

@@ -136,6 +136,14 @@ def test_ncc_keeps_what_a_compiler_would_replace(
         assert subprocess.run(command, cwd=tmp_path, env=environment).returncode == 0
     assert got == [b"made"]
 
+    # As /dev/stdout is one, where that is a file.
+    (tmp_path / "out").unlink()
+    (tmp_path / "out").symlink_to("file")
+    (tmp_path / "file").touch()
+    assert subprocess.run(command, cwd=tmp_path, env=environment).returncode == 0
+    assert (tmp_path / "out").is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"made"
+
 
 def test_the_output_is_the_last_word_that_names_one() -> None:
     assert _find_output(["cc", "a.c", "-o", "x", "-O2"]) == (2, 4, "x")

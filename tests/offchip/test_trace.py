@@ -206,6 +206,16 @@ def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
+def test_a_link_stays_and_its_file_is_written_to(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "file").touch()
+    with trace(tmp_path / "link"):
+        pass
+    assert (tmp_path / "link").is_symlink()
+    assert json.loads((tmp_path / "file").read_text())["traceEvents"] is not None
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
+
+
 def test_a_command_without_calls_is_said(tmp_path: Path) -> None:
     done = run("-m", "offchip.trace", "-o", str(tmp_path / "a.json"), "--", "sh", "-c", "exit 3")
     assert done.returncode == 3

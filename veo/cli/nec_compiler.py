@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from offchip import __version__
-from offchip.outputs import written_file
+from offchip.outputs import is_plain, written_file
 from offchip.sdk_places import place_hint
 from veo.cli import ve_compiler
 from veo.cli.ve_compiler import takes_ve
@@ -101,7 +101,7 @@ def _run(command: list[str], hint: str) -> int:
     A hint is printed after errors.
     """
     begin, end, output = _find_output(command)
-    if os.path.lexists(output) and not os.path.isfile(output):
+    if output and not is_plain(output):
         with written_file(output) as file:
             return subprocess.run([*command[:begin], "-o", str(file), *command[end:]]).returncode
     if hint:
