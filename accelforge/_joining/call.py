@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelforge._joining.result import Join
+from accelforge.util.interruptible import interruptible
 
 __all__ = ["Goal", "Limits", "call", "choose", "threads_of"]
 
@@ -89,28 +89,7 @@ def call(
     if stop is None:
         stop = np.zeros(1, np.uint8)
     limits = Limits(threads, stop, deadline, memory_limit)
-    if here or threading.current_thread() is not threading.main_thread():
+    if here:
         return run(tables, columns, goal, limits, *more)
 
-    found: list[Join] = []
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            found.append(run(tables, columns, goal, limits, *more))
-        except BaseException as error:
-            failed.append(error)
-
-    worker = threading.Thread(target=work, name="join")
-    try:
-        worker.start()
-        worker.join()
-    except BaseException:
-        stop[0] = 1
-        # The exception may have come while the thread was being started.
-        while worker.is_alive():
-            worker.join()
-        raise
-    if failed:
-        raise failed[0]
-    return found[0]
+    return interruptible(stop, lambda: run(tables, columns, goal, limits, *more))

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from accelforge._problem.totals import TOTALS, UNITS
 from accelforge.frontend.mapper.metrics import Metrics, metric_of
 from accelforge.mapper.FFM.group import PmappingGroup
-from accelforge.mapper.FFM.limits import Limits, interruptible
+from accelforge.mapper.FFM.limits import Limits
 from accelforge.mapper.FFM.mappings import Mappings
 from accelforge.mapper.FFM.mapspace import objectives_of
 from accelforge.mapper.FFM.pmappings import MultiEinsumPmappings
 from accelforge.mapper.FFM.results import ResultTable
 from accelforge.util.exceptions import MapperLimitWarning
+from accelforge.util.interruptible import interruptible
 from accelforge.util.parallel import get_n_parallel_jobs
 from accelforge.util.progress import Progress, say
 from accelforge.util.units import with_unit

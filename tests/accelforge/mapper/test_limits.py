@@ -8,11 +8,13 @@ import os
 import signal
 import threading
 import time
+import weakref
 
 import pytest
 
 import accelforge as af
-from accelforge.mapper.FFM.limits import Limits, interruptible
+from accelforge.mapper.FFM.limits import Limits
+from accelforge.util.interruptible import interruptible
 
 
 def test_without_limits_there_is_no_end() -> None:
@@ -68,6 +70,19 @@ def test_ctrl_c_stops_the_function() -> None:
         interruptible(limits.stop, deaf)
     assert limits.stopped
     assert done.is_set(), "the thread goes on"
+
+
+def test_ctrl_c_is_not_lost_when_the_thread_object_ends() -> None:
+    # As the callback of the threading module, in which an exception is only printed.
+    ends: list[weakref.ref[threading.Thread]] = []
+
+    def watch() -> None:
+        thread = threading.current_thread()
+        ends.append(weakref.ref(thread, lambda _: signal.raise_signal(signal.SIGINT)))
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(Limits().stop, watch)
+    assert ends[0]() is None
 
 
 def test_other_threads_call_the_function_themselves() -> None:
