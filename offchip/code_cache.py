@@ -64,11 +64,12 @@ def stamp_of(path: str | os.PathLike[str]) -> str:
 def cache_folder(package: str) -> Path:
     """Return the folder of the entries of a package.
 
-    It is below XDG_CACHE_HOME. If that cannot be created or is not safe, it is a temporary folder;
-    an unsafe one is reported as a RuntimeWarning.
+    It is below XDG_CACHE_HOME. If that cannot be written or is not safe, it is a temporary folder,
+    which a RuntimeWarning says, as the next process will compile everything again.
     """
     folder = _base()
     if folder is None:
+        _warn_once("there is no home folder; what is compiled is not kept: set XDG_CACHE_HOME")
         return _temporary_folder()
     reason = _unsafe_base(folder)
     for name in ("offchip", package):
@@ -77,11 +78,10 @@ def cache_folder(package: str) -> Path:
     if reason is None and os.access(folder, os.W_OK | os.X_OK):
         return folder
 
-    if reason:
-        _warn(
-            f"{reason}; what is compiled is not kept: correct the permissions, or set "
-            "XDG_CACHE_HOME to a folder of your own"
-        )
+    _warn_once(
+        f"{reason or f'{folder} cannot be written'}; what is compiled is not kept: correct the "
+        "permissions, or set XDG_CACHE_HOME to a folder of your own"
+    )
     return _temporary_folder()
 
 
@@ -99,6 +99,11 @@ def _base() -> Path | None:
 
 def _warn(text: str) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=4)
+
+
+def _warn_once(text: str) -> None:
+    if _temporary is None:
+        warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 
 def _temporary_folder() -> Path:
