@@ -4,6 +4,7 @@
  * as loops for the host. Kernels repeat their work, so that what a call costs does not count.
  */
 enum { LENGTH = 256, SIDE = 512, GRID = 1024 };
+enum { PLANES = 8, MAPS = 8, ROWS = 64, WIDTH = 254, PITCH = 256 };
 
 #ifdef __ve__
 #include <velintrin.h>
@@ -123,6 +124,121 @@ void stencil(long repeats, double *from, double *to)
                 _vel_vst_vssl(all, 8, to + i * GRID + j, l);
             }
 }
+
+/* Images of PLANES channels, and MAPS filters of 3 by 3, two of which are done at a time. */
+void convolve_packed(long repeats, float *image, float *weights, float *to)
+{
+    for (long r = 0; r < repeats; r++)
+        for (long m = 0; m < MAPS; m += 2)
+            for (long i = 0; i < ROWS; i++) {
+                __vr sum = _vel_pvbrd_vsl(0, WIDTH);
+                for (long c = 0; c < PLANES; c++)
+                    for (long k = 0; k < 9; k++) {
+                        const float *at = image + (c * (ROWS + 2) + i + k / 3) * PITCH + k % 3;
+                        const float *w = weights + (m * PLANES + c) * 9 + k;
+                        __vr row = _vel_vldu_vssl(4, at, WIDTH);
+                        unsigned long pair = _vel_pack_f32p(w, w + PLANES * 9);
+                        row = _vel_vshf_vvvsl(row, row, VE_VSHUFFLE_YUZU, WIDTH);
+                        sum = _vel_pvfmad_vvsvl(sum, pair, row, WIDTH);
+                    }
+                _vel_vstu_vssl(sum, 4, to + (m * ROWS + i) * PITCH, WIDTH);
+                _vel_vstl_vssl(sum, 4, to + ((m + 1) * ROWS + i) * PITCH, WIDTH);
+            }
+}
+
+void convolve(long repeats, float *image, float *weights, float *to)
+{
+    for (long r = 0; r < repeats; r++)
+        for (long m = 0; m < MAPS; m++)
+            for (long i = 0; i < ROWS; i++) {
+                __vr sum = _vel_vbrds_vsl(0, WIDTH);
+                for (long c = 0; c < PLANES; c++)
+                    for (long k = 0; k < 9; k++) {
+                        const float *at = image + (c * (ROWS + 2) + i + k / 3) * PITCH + k % 3;
+                        float w = weights[(m * PLANES + c) * 9 + k];
+                        sum = _vel_vfmads_vvsvl(sum, w, _vel_vldu_vssl(4, at, WIDTH), WIDTH);
+                    }
+                _vel_vstu_vssl(sum, 4, to + (m * ROWS + i) * PITCH, WIDTH);
+            }
+}
+
+void integers(long repeats, long n, int *x, double *y)
+{
+    for (long r = 0; r < repeats; r++)
+        for (long i = 0; i < n; i += LENGTH) {
+            int l = (int)LEAST(n - i, LENGTH);
+            __vr number = _vel_vcvtdw_vvl(_vel_vldlsx_vssl(4, x + i, l), l);
+            _vel_vst_vssl(_vel_vfmuld_vsvl(0.5, number, l), 8, y + i, l);
+        }
+}
+
+void truncated(long repeats, long n, double *x, int *y)
+{
+    for (long r = 0; r < repeats; r++)
+        for (long i = 0; i < n; i += LENGTH) {
+            int l = (int)LEAST(n - i, LENGTH);
+            __vr number = _vel_vfmuld_vsvl(1000.0, _vel_vld_vssl(8, x + i, l), l);
+            _vel_vstl_vssl(_vel_vcvtwdsxrz_vvl(number, l), 4, y + i, l);
+        }
+}
+
+void narrowed(long repeats, long n, double *x, float *y)
+{
+    for (long r = 0; r < repeats; r++)
+        for (long i = 0; i < n; i += LENGTH) {
+            int l = (int)LEAST(n - i, LENGTH);
+            __vr number = _vel_vcvtsd_vvl(_vel_vld_vssl(8, x + i, l), l);
+            _vel_vstu_vssl(number, 4, y + i, l);
+        }
+}
+
+/* Numbers above a limit stay, others are made of another array. */
+void chosen(long repeats, long n, double limit, double *x, double *y)
+{
+    for (long r = 0; r < repeats; r++)
+        for (long i = 0; i < n; i += LENGTH) {
+            int l = (int)LEAST(n - i, LENGTH);
+            __vr vx = _vel_vld_vssl(8, x + i, l), vy = _vel_vld_vssl(8, y + i, l);
+            __vm256 above = _vel_vfmkdlt_mvl(_vel_vfcmpd_vsvl(limit, vx, l), l);
+            __vr other = _vel_vfmuld_vsvl(0.5, _vel_vfaddd_vvvl(vx, vy, l), l);
+            _vel_vst_vssl(_vel_vmrg_vvvml(other, vx, above, l), 8, y + i, l);
+        }
+}
+
+void largest(long repeats, long n, double limit, double *x, double *y)
+{
+    for (long r = 0; r < repeats; r++)
+        for (long i = 0; i < n; i += LENGTH) {
+            int l = (int)LEAST(n - i, LENGTH);
+            __vr most = _vel_vfmaxd_vsvl(limit, _vel_vld_vssl(8, x + i, l), l);
+            __vr sum = _vel_vfaddd_vvvl(most, _vel_vld_vssl(8, y + i, l), l);
+            _vel_vst_vssl(sum, 8, y + i, l);
+        }
+}
+
+/* A row of a sparse matrix for each vector. */
+void gathered(long repeats, long n, long *places, double *x, double *y)
+{
+    for (long r = 0; r < repeats; r++)
+        for (long i = 0; i < n; i += LENGTH) {
+            int l = (int)LEAST(n - i, LENGTH);
+            __vr at = _vel_vld_vssl(8, places + i, l);
+            __vr vx = _vel_vgt_vvssl(_vel_vsfa_vvssl(at, 3, (unsigned long)x, l), 0, 0, l);
+            __vr vy = _vel_vld_vssl(8, y + i, l);
+            _vel_vst_vssl(_vel_vfmadd_vvsvl(vy, 0.5, vx, l), 8, y + i, l);
+        }
+}
+
+void scattered(long repeats, long n, long *places, double *x, double *y)
+{
+    for (long r = 0; r < repeats; r++)
+        for (long i = 0; i < n; i += LENGTH) {
+            int l = (int)LEAST(n - i, LENGTH);
+            __vr at = _vel_vld_vssl(8, places + i, l);
+            __vr vx = _vel_vfmuld_vsvl(0.5, _vel_vld_vssl(8, x + i, l), l);
+            _vel_vsc_vvssl(vx, _vel_vsfa_vvssl(at, 3, (unsigned long)y, l), 0, 0, l);
+        }
+}
 #else
 #define BARRIER __asm__ volatile("" ::: "memory")
 
@@ -194,5 +310,75 @@ void stencil(long repeats, double *restrict from, double *restrict to)
             }
         BARRIER;
     }
+}
+
+void convolve(long repeats, float *restrict image, float *restrict weights, float *restrict to)
+{
+    for (long r = 0; r < repeats; r++) {
+        for (long m = 0; m < MAPS; m++)
+            for (long i = 0; i < ROWS; i++) {
+                float *row = to + (m * ROWS + i) * PITCH;
+                for (long j = 0; j < WIDTH; j++)
+                    row[j] = 0;
+                for (long c = 0; c < PLANES; c++)
+                    for (long k = 0; k < 3; k++) {
+                        const float *at = image + (c * (ROWS + 2) + i + k) * PITCH;
+                        const float *w = weights + (m * PLANES + c) * 9 + k * 3;
+                        for (long j = 0; j < WIDTH; j++)
+                            row[j] =
+                                __builtin_fmaf(w[2], at[j + 2],
+                                               __builtin_fmaf(w[1], at[j + 1],
+                                                              __builtin_fmaf(w[0], at[j], row[j])));
+                    }
+            }
+        BARRIER;
+    }
+}
+
+void convolve_packed(long repeats, float *image, float *weights, float *to)
+{
+    convolve(repeats, image, weights, to);
+}
+
+#define LOOP(value) \
+    for (long r = 0; r < repeats; r++) { \
+        for (long i = 0; i < n; i++) \
+            value; \
+        BARRIER; \
+    }
+
+void integers(long repeats, long n, int *restrict x, double *restrict y)
+{
+    LOOP(y[i] = 0.5 * x[i])
+}
+
+void truncated(long repeats, long n, double *restrict x, int *restrict y)
+{
+    LOOP(y[i] = (int)(1000.0 * x[i]))
+}
+
+void narrowed(long repeats, long n, double *restrict x, float *restrict y)
+{
+    LOOP(y[i] = (float)x[i])
+}
+
+void chosen(long repeats, long n, double limit, double *restrict x, double *restrict y)
+{
+    LOOP(y[i] = x[i] > limit ? x[i] : 0.5 * (x[i] + y[i]))
+}
+
+void largest(long repeats, long n, double limit, double *restrict x, double *restrict y)
+{
+    LOOP(y[i] += x[i] > limit ? x[i] : limit)
+}
+
+void gathered(long repeats, long n, long *restrict places, double *restrict x, double *restrict y)
+{
+    LOOP(y[i] = __builtin_fma(0.5, x[places[i]], y[i]))
+}
+
+void scattered(long repeats, long n, long *restrict places, double *restrict x, double *restrict y)
+{
+    LOOP(y[places[i]] = 0.5 * x[i])
 }
 #endif

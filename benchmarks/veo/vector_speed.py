@@ -122,6 +122,27 @@ class Bench:
         self.compare("dgemm", 2, 2 * SIDE**3, "GF/s", a, b, c)
         grids = [self.array(rng.random(GRID * GRID)) for _ in range(2)]
         self.compare("stencil", 10, 4 * (GRID - 2) ** 2, "GF/s", *grids)
+        self.convolutions(rng)
+        self.choices_and_conversions(rng, x, y)
+
+    def convolutions(self, rng: np.random.Generator) -> None:
+        """Time convolutions of float, one filter at a time and two."""
+        image, to = (self.array(rng.random((8, 66, 256), np.float32)) for _ in range(2))
+        weights = self.array(rng.random((8, 8, 9), np.float32))
+        for name in ("convolve", "convolve_packed"):
+            self.compare(name, 1, 2 * 9 * 64 * 64 * 254, "GF/s", image, weights, to)
+
+    def choices_and_conversions(self, rng: np.random.Generator, x: int, y: int) -> None:
+        """Time conversions, comparisons, and accesses by addresses."""
+        words = self.array(rng.integers(-1000, 1000, MANY, np.int32))
+        places = self.array(rng.permutation(MANY))
+        self.compare("integers", 200, MANY, "G/s", MANY, words, y)
+        self.compare("truncated", 200, MANY, "G/s", MANY, x, words)
+        self.compare("narrowed", 200, MANY, "G/s", MANY, x, words)
+        self.compare("chosen", 200, MANY, "G/s", MANY, 0.5, x, y)
+        self.compare("largest", 200, MANY, "G/s", MANY, 0.5, x, y)
+        self.compare("gathered", 50, MANY, "G/s", MANY, places, x, y)
+        self.compare("scattered", 50, MANY, "G/s", MANY, places, x, y)
 
 
 def main() -> None:
