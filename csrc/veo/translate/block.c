@@ -9,26 +9,53 @@ enum {
     EITHER = 32,  /* z may be Y too */
     PAIRED = 64,  /* halves have masks of their own */
     MERGES = 128, /* the mask chooses an operand */
+    W_IS_Y = 256, /* whatever y is */
+    W_IS_Z = 512, /* Z */
 };
 
 struct ve_element ve_element_of(const struct ve_instruction *i)
 {
     static const struct ve_element elements[VE_OPERATION_COUNT + 1] = {
-#define ELEMENT(operation, what, forms, value) \
-    [VE_OP_##operation] = {.kind = VE_ELEMENT_##what, .operands = forms},
-#define MASK(operation, what, value) \
-    [VE_OP_##operation] = {.kind = VE_ELEMENT_MASK, .operands = 2, .numbers = VE_ELEMENT_##what},
-#define ACCESS(operation, what, size) \
-    [VE_OP_##operation] = {.kind = VE_ELEMENT_##what, .bytes = size},
+#define PART(operation, what, forms, part, made, ...) \
+    [VE_OP_##operation] = {.kind = VE_ELEMENT_##what, \
+                           .operands = forms, \
+                           .from = VE_PART_##part, \
+                           .to = VE_PART_##made},
+#define ELEMENT(operation, what, forms, value) PART(operation, what, forms, WHOLE, WHOLE, )
+#define TO_INTEGER(operation, part, made) PART(operation, WHOLE, 1 | NEVER, part, made, )
+#define MASK(operation, what, part, value) \
+    [VE_OP_##operation] = {.kind = VE_ELEMENT_MASK, \
+                           .operands = 2, \
+                           .numbers = VE_ELEMENT_##what, \
+                           .from = VE_PART_##part},
+#define ACCESS(operation, what, size, part, made) \
+    [VE_OP_##operation] = {.kind = VE_ELEMENT_##what, \
+                           .operands = VE_ELEMENT_##what >= VE_ELEMENT_GATHER ? 1 | NEVER : 0, \
+                           .bytes = size, \
+                           .from = VE_PART_##part, \
+                           .to = VE_PART_##made},
 #include "veo/translate/element_wise.inc"
+        ACCESS(VLD, LOAD, 8, WHOLE, WHOLE) ACCESS(VLDU, LOAD, 4, WHOLE, UPPER)
+            ACCESS(VLDL_SX, LOAD, 4, WHOLE, SIGNED) ACCESS(VLDL_ZX, LOAD, 4, WHOLE, UNSIGNED)
+                ACCESS(VST, STORE, 8, WHOLE, WHOLE) ACCESS(VSTU, STORE, 4, UPPER, WHOLE)
+                    ACCESS(VSTL, STORE, 4, LOWER, WHOLE) ACCESS(VGT, GATHER, 8, WHOLE, WHOLE)
+                        ACCESS(VGTU, GATHER, 4, WHOLE, UPPER)
+                            ACCESS(VGTL_SX, GATHER, 4, WHOLE, SIGNED)
+                                ACCESS(VGTL_ZX, GATHER, 4, WHOLE, UNSIGNED)
+                                    ACCESS(VSC, SCATTER, 8, WHOLE, WHOLE)
+                                        ACCESS(VSCU, SCATTER, 4, UPPER, WHOLE)
+                                            ACCESS(VSCL, SCATTER, 4, LOWER, WHOLE)};
+#undef PART
 #undef ELEMENT
+#undef TO_INTEGER
 #undef MASK
-        ACCESS(VLD, LOAD, 8) ACCESS(VLDU, LOAD, 4) ACCESS(VLDL_SX, LOAD, 4) ACCESS(VLDL_ZX, LOAD, 4)
-            ACCESS(VST, STORE, 8) ACCESS(VSTU, STORE, 4) ACCESS(VSTL, STORE, 4)};
 #undef ACCESS
     struct ve_element element = elements[i->operation];
     const struct ve_element none = {0};
-    if (element.kind == VE_ELEMENT_NONE)
+    enum ve_causes causes = ve_operation_info(i->operation)->causes;
+    if (element.kind == VE_ELEMENT_NONE ||
+        (causes == VE_CAUSES_TO_FIXED && i->rounding != VE_ROUND_PSW &&
+         i->rounding != VE_ROUND_ZERO))
         return none;
 
     uint32_t forms = element.operands;
@@ -37,16 +64,20 @@ struct ve_element ve_element_of(const struct ve_instruction *i)
         element.scalars = (forms & ALWAYS) != 0 ? 1 : 0;
     else if (element.kind != VE_ELEMENT_MASK && element.operands != 0)
         element.scalars = (i->cs != 0 ? 1u : 0u) | ((forms & EITHER) != 0 && i->cs2 != 0 ? 2u : 0u);
+    element.scalars |= (forms & (W_IS_Y | W_IS_Z)) != 0 ? 4 : 0;
+    element.has_z = (forms & W_IS_Z) != 0;
     if (element.kind == VE_ELEMENT_DOUBLE || element.kind == VE_ELEMENT_SINGLE)
         element.numbers = element.kind;
     if (element.kind == VE_ELEMENT_COMPARE)
         element.numbers = i->operation == VE_OP_VFCMP_D ? VE_ELEMENT_DOUBLE : VE_ELEMENT_SINGLE;
     /* Loads have other fields where the mask is. */
-    element.is_masked = element.kind != VE_ELEMENT_LOAD && i->mask != 0;
+    element.is_masked =
+        ve_operation_info(i->operation)->masking != VE_MASKING_PLAIN && i->mask != 0;
     element.keeps = element.is_masked && element.operands != 0 && (forms & MERGES) == 0 &&
-                    element.kind != VE_ELEMENT_MASK;
+                    element.kind != VE_ELEMENT_MASK && element.kind != VE_ELEMENT_SCATTER;
 
-    bool has_registers = i->vx < VE_VECTORS;
+    bool is_by_address = element.kind >= VE_ELEMENT_GATHER;
+    bool has_registers = i->vx < VE_VECTORS && !(is_by_address && i->cs != 0);
     for (uint32_t operand = 1; operand <= 4; operand *= 2)
         if ((element.operands & ~element.scalars & operand) != 0)
             has_registers &= ve_element_register(i, operand) < VE_VECTORS;
@@ -63,7 +94,8 @@ uint8_t ve_element_register(const struct ve_instruction *i, uint32_t operand)
 uint64_t ve_element_reads(const struct ve_instruction *i)
 {
     struct ve_element element = ve_element_of(i);
-    bool reads_x = element.kind == VE_ELEMENT_STORE || element.keeps;
+    bool reads_x =
+        element.kind == VE_ELEMENT_STORE || element.kind == VE_ELEMENT_SCATTER || element.keeps;
     uint64_t vectors = reads_x ? UINT64_C(1) << i->vx : 0;
     for (uint32_t operand = 1; operand <= 4; operand *= 2)
         if ((element.operands & ~element.scalars & operand) != 0)
@@ -99,37 +131,26 @@ static bool follows(const struct ve_plan *plan, uint32_t at)
     return at < plan->count && plan->list[at].address == plan->list[at - 1].address + 8;
 }
 
-/* True if an instruction raises what a comparison, which computes the same, does not. */
-static bool is_inexact(const struct ve_instruction *i)
-{
-    enum ve_causes causes = ve_operation_info(i->operation)->causes;
-    return causes >= VE_CAUSES_FLOAT && causes <= VE_CAUSES_APPROXIMATE &&
-           ve_element_of(i).kind != VE_ELEMENT_COMPARE;
-}
-
 /* The end of the block that begins at FIRST; 0 if none does. */
 static uint32_t end_of(const struct ve_plan *plan, uint32_t first)
 {
     uint32_t end = 0, vectors = 0;
-    bool computes = false, compares = false, is_inexact_too = false;
+    bool computes = false;
     for (uint32_t at = first; at - first < VE_BLOCK_MOST; at++) {
         if (at > first && (!follows(plan, at) || plan->head[at]))
             break;
         const struct ve_instruction *i = &plan->list[at].instruction;
-        enum ve_element_kind kind = ve_element_of(i).kind;
+        struct ve_element element = ve_element_of(i);
+        enum ve_element_kind kind = element.kind;
         if (kind == VE_ELEMENT_NONE && (vectors == 0 || !is_scalar(i)))
             break;
         if (kind == VE_ELEMENT_NONE)
             continue;
 
-        compares |= kind == VE_ELEMENT_COMPARE;
-        is_inexact_too |= is_inexact(i);
-        if (compares && is_inexact_too)
-            break;
         end = at + 1;
         vectors++;
         computes |= kind >= VE_ELEMENT_DOUBLE && kind <= VE_ELEMENT_MASK;
-        if (kind == VE_ELEMENT_STORE)
+        if (ve_element_ends(element))
             break;
     }
     return vectors > 1 || computes ? end : 0;
@@ -180,7 +201,7 @@ void ve_block_follow(const struct ve_plan *plan, uint32_t first, struct ve_block
         const struct ve_instruction *i = &plan->list[at].instruction;
         struct ve_element element = ve_element_of(i);
         bool is_vector = element.kind != VE_ELEMENT_NONE;
-        if (element.kind == VE_ELEMENT_STORE || (!is_vector && !is_ahead(i)))
+        if (ve_element_ends(element) || (!is_vector && !is_ahead(i)))
             break;
         path->places[path->count++] = at;
         read |= ve_element_reads(i);

@@ -2,8 +2,8 @@
 /*
  * block.h: blocks of a plan: vector instructions that are done together, one group of elements
  * after the other. Scalar instructions between them are done before. A block has at most one store,
- * as its last instruction; so what it loads is what there was before, and of what it does, only the
- * store can be seen from elsewhere.
+ * or one access by addresses, as its last instruction; so what it loads is what there was before,
+ * and of what it does, only the store can be seen from elsewhere.
  */
 #ifndef OFFCHIP_VE_BLOCK_H
 #define OFFCHIP_VE_BLOCK_H
@@ -18,10 +18,21 @@ enum ve_element_kind {
     VE_ELEMENT_WHOLE,
     VE_ELEMENT_DOUBLE,
     VE_ELEMENT_SINGLE,  /* one or two in an element */
-    VE_ELEMENT_COMPARE, /* as these, but it raises nothing that is inexact or too large */
+    VE_ELEMENT_COMPARE, /* as these, in the host's rounding to nearest alone */
     VE_ELEMENT_MASK,    /* the making of one */
     VE_ELEMENT_LOAD,
-    VE_ELEMENT_STORE
+    VE_ELEMENT_STORE,
+    VE_ELEMENT_GATHER, /* accesses by addresses, which operand 1 has */
+    VE_ELEMENT_SCATTER
+};
+
+/* Parts of elements that operands and values are; the other half of such a value is made of it. */
+enum ve_part {
+    VE_PART_WHOLE,
+    VE_PART_UPPER,    /* and 0 */
+    VE_PART_LOWER,    /* of operands */
+    VE_PART_SIGNED,   /* the lower half, extended by its sign */
+    VE_PART_UNSIGNED, /* and by 0 */
 };
 
 /* A vector instruction as it is done to each element of its operands. */
@@ -29,12 +40,20 @@ struct ve_element {
     enum ve_element_kind kind;
     uint32_t operands;            /* 1: y, 2: z, 4: w */
     uint32_t scalars;             /* those of them that are Y, the same for all elements */
+    bool has_z;                   /* operand 4 is Z, as a scalar */
+    enum ve_part from, to;        /* what operands and the value are of */
     uint32_t bytes;               /* in memory */
     bool is_masked;               /* depends on a mask register other than the first */
     bool keeps;                   /* the elements that its mask leaves out */
     enum ve_element_kind numbers; /* in which a NaN is looked for: DOUBLE, SINGLE or NONE */
 };
 struct ve_element ve_element_of(const struct ve_instruction *instruction);
+
+/* True if a block ends with it: nothing is loaded later, and nothing can fail. */
+static inline bool ve_element_ends(struct ve_element element)
+{
+    return element.kind >= VE_ELEMENT_STORE;
+}
 
 /* The register of an operand: 1: y, 2: z, 4: w. */
 uint8_t ve_element_register(const struct ve_instruction *instruction, uint32_t operand);

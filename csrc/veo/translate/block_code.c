@@ -15,7 +15,7 @@
 struct block {
     const struct ve_plan *plan;
     uint32_t first, end;
-    uint32_t store; /* the end without one */
+    uint32_t store; /* the access that it ends with, other than a load; the end without one */
     struct ve_element elements[VE_BLOCK_MOST];
     uint32_t last[VE_VECTORS]; /* where that is made which registers have at the end, or NOWHERE */
     bool is_read[VE_VECTORS];  /* as it was before the block */
@@ -38,6 +38,17 @@ static struct ve_element element_of(const struct block *b, uint32_t at)
 static bool is_memory(struct ve_element element)
 {
     return element.kind == VE_ELEMENT_LOAD || element.kind == VE_ELEMENT_STORE;
+}
+
+static bool ends_with(const struct block *b, enum ve_element_kind kind)
+{
+    return b->store < b->end && element_of(b, b->store).kind == kind;
+}
+
+/* True if it ends with an access by addresses. */
+static bool has_addresses(const struct block *b)
+{
+    return ends_with(b, VE_ELEMENT_GATHER) || ends_with(b, VE_ELEMENT_SCATTER);
 }
 
 static const char *name_of(const struct block *b, uint32_t at)
@@ -70,7 +81,7 @@ static void open_block(struct block *b, const struct ve_plan *plan, uint32_t fir
             b->is_read[vector] |= (read & ve_bit(vector)) != 0 && b->last[vector] == NOWHERE;
         if (element.is_masked)
             b->mask_is_read[i->mask] |= b->last_mask[i->mask] == NOWHERE;
-        if (element.kind == VE_ELEMENT_STORE)
+        if (ve_element_ends(element))
             b->store = at;
         else if (element.kind == VE_ELEMENT_MASK)
             b->last_mask[mask_made(b, at)] = at;
@@ -140,9 +151,12 @@ static void write_scalars(FILE *out, const struct block *b)
         else if (element.scalars != 0)
             fprintf(out, "    y%u = %s;\n", at,
                     ve_value_of(i->y_source, b->plan->values[at][0]).text);
+        if (element.has_z)
+            fprintf(out, "    a%u = %s;\n", at,
+                    ve_value_of(i->z_source, b->plan->values[at][1]).text);
     }
 
-    for (uint32_t at = b->first; at < b->store && b->store < b->end; at++)
+    for (uint32_t at = b->first; at < b->store && ends_with(b, VE_ELEMENT_STORE); at++)
         if (element_of(b, at).kind == VE_ELEMENT_LOAD)
             fprintf(out, "    if (RARELY(!are_apart(a%u, %u * n, a%u, %u * n))) goto slow_%u;\n",
                     at, element_of(b, at).bytes, b->store, element_of(b, b->store).bytes, b->first);
@@ -156,13 +170,24 @@ struct made {
     uint32_t vectors[VE_VECTORS], masks[VE_MASKS];
 };
 
-/* A register as it is now: e with its place, or r with its number. */
-static struct ve_operand_text vector_now(const struct made *made, uint8_t vector)
+/* A register as it is now: e with its place, or r with its number; of halves, h with its place. */
+static struct ve_operand_text vector_now(const struct block *b, const struct made *made,
+                                         uint8_t vector, enum ve_part part)
 {
     struct ve_operand_text now;
-    bool is_old = made->vectors[vector] == NOWHERE;
-    snprintf(now.text, sizeof now.text, "%c%u", is_old ? 'r' : 'e',
-             is_old ? vector : made->vectors[vector]);
+    uint32_t at = made->vectors[vector];
+    char name[16];
+    bool is_old = at == NOWHERE;
+    snprintf(name, sizeof name, "%c%u", is_old ? 'r' : 'e', is_old ? vector : at);
+
+    enum ve_part is = is_old || element_of(b, at).keeps ? VE_PART_WHOLE : element_of(b, at).to;
+    if (part == VE_PART_WHOLE)
+        snprintf(now.text, sizeof now.text, "%s", name);
+    else if (is == part || (part == VE_PART_LOWER && is > part))
+        snprintf(now.text, sizeof now.text, "h%u", at);
+    else
+        snprintf(now.text, sizeof now.text, "%s_OF(%s)", part == VE_PART_UPPER ? "UPPER" : "LOWER",
+                 name);
     return now;
 }
 
@@ -181,17 +206,96 @@ static struct ve_operand_text lanes_now(const struct block *b, uint32_t at, bool
     return now;
 }
 
+/* An operand; LANES are those in which it is wanted, NULL for all. */
 static void write_operand(FILE *out, const struct block *b, uint32_t at, uint32_t operand,
                           const struct made *made, const char *lanes)
 {
     struct ve_element element = element_of(b, at);
     uint8_t vector = ve_element_register(instruction_of(b, at), operand);
+    bool is_half = element.from != VE_PART_WHOLE;
+    bool is_scalar = (element.scalars & operand) != 0;
     if ((element.operands & operand) == 0)
-        fprintf(out, "NO_OPERAND, ");
-    else if ((element.scalars & operand) != 0)
-        fprintf(out, "ALL(y%u)%s, ", at, lanes);
+        fprintf(out, is_half ? "NO_HALVES" : "NO_OPERAND");
+    else if (is_scalar && is_half)
+        fprintf(out, "ALL_HALVES(y%u%s)", at, element.from == VE_PART_UPPER ? " >> 32" : "");
+    else if (is_scalar)
+        fprintf(out, "ALL(%c%u)", element.has_z && operand == 4 ? 'a' : 'y', at);
     else
-        fprintf(out, "%s%s, ", vector_now(made, vector).text, element.keeps ? lanes : "");
+        fprintf(out, "%s", vector_now(b, made, vector, element.from).text);
+
+    if (lanes != NULL && (is_scalar || element.keeps))
+        fprintf(out, is_half ? " & LOWER_OF(%s)" : " & %s", lanes);
+    fprintf(out, ", ");
+}
+
+/* The function of an instruction. */
+static void write_function(FILE *out, const struct block *b, uint32_t at)
+{
+    bool rounds = ve_operation_info(instruction_of(b, at)->operation)->causes == VE_CAUSES_TO_FIXED;
+    bool to_0 = rounds && instruction_of(b, at)->rounding == VE_ROUND_ZERO;
+    fprintf(out, "of_%s%s(", name_of(b, at), to_0 ? "_RZ" : "");
+}
+
+/* Begins the statement of a value: x is whole, and h, of which x is made, a half. */
+static void write_value(FILE *out, const struct block *b, uint32_t at)
+{
+    bool is_half = element_of(b, at).to != VE_PART_WHOLE;
+    fprintf(out, "    const %s %c%u = ", is_half ? "half_group" : "group", is_half ? 'h' : 'x', at);
+}
+
+static void write_whole(FILE *out, const struct block *b, uint32_t at)
+{
+    static const char *const from[] = {
+        [VE_PART_UPPER] = "UPPER", [VE_PART_SIGNED] = "SIGNED", [VE_PART_UNSIGNED] = "UNSIGNED"};
+    enum ve_part to = element_of(b, at).to;
+    if (to != VE_PART_WHOLE)
+        fprintf(out, "    const group x%u = FROM_%s(h%u);\n", at, from[to], at);
+}
+
+/* True if an operation raises something that no check for a NaN shows to be wanted. */
+static bool raises_only(const struct block *b, uint32_t at)
+{
+    enum ve_causes causes = ve_operation_info(instruction_of(b, at)->operation)->causes;
+    return element_of(b, at).kind == VE_ELEMENT_WHOLE && causes >= VE_CAUSES_FLOAT &&
+           causes <= VE_CAUSES_APPROXIMATE;
+}
+
+/* The host's comparison for a condition of numbers that are no NaNs, which are left to executors.
+ */
+static uint32_t predicate_of(uint32_t condition)
+{
+    enum { GREATER = 30, LESS = 17, DIFFERENT = 12, EQUAL = 0, AT_LEAST = 29, AT_MOST = 18 };
+    static const uint32_t predicates[] = {
+        [VE_NEVER] = 11,
+        [VE_GREATER] = GREATER,
+        [VE_LESS] = LESS,
+        [VE_GREATER | VE_LESS] = DIFFERENT,
+        [VE_EQUAL] = EQUAL,
+        [VE_GREATER | VE_EQUAL] = AT_LEAST,
+        [VE_LESS | VE_EQUAL] = AT_MOST,
+        [VE_GREATER | VE_LESS | VE_EQUAL] = 7,
+    };
+    return predicates[condition & ~(uint32_t)VE_UNORDERED];
+}
+
+static void write_mask(FILE *out, const struct block *b, uint32_t at, const char *lanes,
+                       const struct made *made)
+{
+    const struct ve_instruction *i = instruction_of(b, at);
+    struct ve_element element = element_of(b, at);
+    const struct ve_operand_text z = vector_now(b, made, i->vz, element.from);
+    if (element.numbers == VE_ELEMENT_NONE)
+        fprintf(out, "    const group e%u = HOLDS(%u, of_%s(%s)) & %s;\n", at, i->condition,
+                name_of(b, at), z.text, lanes);
+    else if (element.numbers == VE_ELEMENT_DOUBLE)
+        fprintf(out,
+                "    const group x%u = %s;\n    const group e%u = HOLDS_D(\"%u\", x%u) & %s;\n", at,
+                z.text, at, predicate_of(i->condition), at, lanes);
+    else
+        fprintf(
+            out,
+            "    const half_group h%u = %s;\n    const group e%u = HOLDS_S(\"%u\", h%u) & %s;\n",
+            at, z.text, at, predicate_of(i->condition), at, lanes);
 }
 
 static void write_step(FILE *out, const struct block *b, uint32_t at, bool is_part,
@@ -200,36 +304,38 @@ static void write_step(FILE *out, const struct block *b, uint32_t at, bool is_pa
     const struct ve_instruction *i = instruction_of(b, at);
     struct ve_element element = element_of(b, at);
     struct ve_operand_text lanes = lanes_now(b, at, is_part, made);
-    if (element.kind == VE_ELEMENT_LOAD) {
-        fprintf(out, "    const group e%u = %s%s(a%u + %u * i%s);\n", at,
-                is_part ? "part_of_" : "of_", name_of(b, at), at, element.bytes,
-                is_part ? ", n - i" : "");
-    } else if (element.kind == VE_ELEMENT_MASK) {
-        fprintf(out, "    const group x%u = of_%s(%s);\n", at, name_of(b, at),
-                vector_now(made, i->vz).text);
-        fprintf(out, "    const group e%u = %s(%u, x%u) & %s;\n", at,
-                element.numbers == VE_ELEMENT_NONE ? "HOLDS" : "NUMBERS_HOLD", i->condition, at,
-                lanes.text);
-    } else if (element.operands != 0) {
-        char cut[40] = "";
-        if (element.keeps || is_part)
-            snprintf(cut, sizeof cut, " & %s", element.keeps ? lanes.text : "lanes");
-        fprintf(out, "    const group x%u = of_%s(", at, name_of(b, at));
-        for (uint32_t operand = 1; operand <= 4; operand *= 2)
-            write_operand(out, b, at, operand, made, cut);
-        fprintf(out, "%s);\n    const group e%u = ", lanes.text, at);
-        if (element.keeps)
-            fprintf(out, "CHOSEN(%s, x%u, %s);\n", lanes.text, at, vector_now(made, i->vx).text);
-        else
-            fprintf(out, "x%u;\n", at);
+    if (element.kind == VE_ELEMENT_MASK) {
+        write_mask(out, b, at, lanes.text, made);
+        return;
     }
+
+    write_value(out, b, at);
+    if (element.kind == VE_ELEMENT_LOAD) {
+        fprintf(out, "%sof_%s(a%u + %u * i%s);\n", is_part ? "some_" : "", name_of(b, at), at,
+                element.bytes, is_part ? ", lanes" : "");
+    } else {
+        write_function(out, b, at);
+        const char *wanted = element.keeps ? lanes.text : is_part ? "lanes" : NULL;
+        for (uint32_t operand = 1; operand <= 4; operand *= 2)
+            write_operand(out, b, at, operand, made, wanted);
+        fprintf(out, element.from == VE_PART_WHOLE ? "%s);\n" : "LOWER_OF(%s));\n", lanes.text);
+    }
+    write_whole(out, b, at);
+    if (raises_only(b, at))
+        fprintf(out, "    KEEP_RAISED(%c%u);\n", element.to == VE_PART_WHOLE ? 'x' : 'h', at);
+    fprintf(out, "    const group e%u = ", at);
+    if (element.keeps)
+        fprintf(out, "CHOSEN(%s, x%u, %s);\n", lanes.text, at,
+                vector_now(b, made, i->vx, VE_PART_WHOLE).text);
+    else
+        fprintf(out, "x%u;\n", at);
 }
 
 static void write_steps(FILE *out, const struct block *b, bool is_part, struct made *made)
 {
     for (uint32_t at = b->first; at < b->end; at++) {
         enum ve_element_kind kind = element_of(b, at).kind;
-        if (kind == VE_ELEMENT_NONE || kind == VE_ELEMENT_STORE)
+        if (kind == VE_ELEMENT_NONE || at == b->store)
             continue;
         write_step(out, b, at, is_part, made);
         if (kind == VE_ELEMENT_MASK)
@@ -239,7 +345,16 @@ static void write_steps(FILE *out, const struct block *b, bool is_part, struct m
     }
 }
 
-/* True if a NaN in a result makes one in that of a later instruction, of the same precision. */
+/* True if a NaN in a result makes one in that of an instruction that takes it, or is seen there. */
+static bool shows_nan(struct ve_element element, struct ve_element made)
+{
+    bool is_seen = element.kind == VE_ELEMENT_MASK && made.kind == VE_ELEMENT_COMPARE;
+    bool makes_one = element.kind == VE_ELEMENT_DOUBLE && made.kind == element.kind &&
+                     !element.is_masked && !made.is_masked;
+    return makes_one ||
+           (is_seen && element.numbers == VE_ELEMENT_DOUBLE && made.numbers == element.numbers);
+}
+
 static bool is_seen_later(const struct block *b, uint32_t at)
 {
     uint8_t vector = instruction_of(b, at)->vx;
@@ -247,8 +362,7 @@ static bool is_seen_later(const struct block *b, uint32_t at)
         struct ve_element element = element_of(b, later);
         const struct ve_instruction *i = instruction_of(b, later);
         for (uint32_t operand = 1; operand <= 4; operand *= 2)
-            if (element.kind == VE_ELEMENT_DOUBLE && element_of(b, at).kind == element.kind &&
-                !element.is_masked && !element_of(b, at).is_masked &&
+            if (shows_nan(element, element_of(b, at)) &&
                 (element.operands & ~element.scalars & operand) != 0 &&
                 ve_element_register(i, operand) == vector)
                 return true;
@@ -267,24 +381,56 @@ static void write_check(FILE *out, const struct block *b)
         struct ve_element element = element_of(b, at);
         if (element.numbers == VE_ELEMENT_NONE || is_seen_later(b, at))
             continue;
-        fprintf(out, "%sUNORDERED_%c(x%u, x%u)", is_first ? "    if (RARELY(IS_ANY(" : " | ",
-                element.numbers == VE_ELEMENT_DOUBLE ? 'D' : 'S', at, at);
+        bool is_double = element.numbers == VE_ELEMENT_DOUBLE;
+        bool is_half =
+            !is_double && (element.to != VE_PART_WHOLE || element.kind == VE_ELEMENT_MASK);
+        fprintf(out, "%sUNORDERED_%s(%c%u)", is_first ? "    if (RARELY(IS_ANY(" : " | ",
+                is_double ? "D"
+                : is_half ? "HALF"
+                          : "S",
+                is_half ? 'h' : 'x', at);
         is_first = false;
     }
     if (!is_first)
         fprintf(out, "))) goto apart_%u;\n", b->first);
 }
 
-static void write_store(FILE *out, const struct block *b, bool is_part, const struct made *made)
+/*
+ * Executors have what addresses do that are misaligned, and of a scatter those that something is
+ * still to be loaded from.
+ */
+static void write_address_check(FILE *out, const struct block *b, bool is_part,
+                                const struct made *made)
 {
-    struct ve_element element = element_of(b, b->store);
-    const char *prefix = element.is_masked ? "some_of_" : is_part ? "part_of_" : "of_";
-    fprintf(out, "    %s%s(a%u + %u * i, %s", prefix, name_of(b, b->store), b->store, element.bytes,
-            vector_now(made, instruction_of(b, b->store)->vx).text);
-    if (element.is_masked)
-        fprintf(out, ", %s", lanes_now(b, b->store, is_part, made).text);
-    else if (is_part)
-        fprintf(out, ", n - i");
+    const uint32_t store = b->store, bytes = element_of(b, store).bytes;
+    struct ve_operand_text address =
+        vector_now(b, made, instruction_of(b, store)->vy, VE_PART_WHOLE);
+    fprintf(out, "    const group t%u = %s;\n    if (RARELY(is_any(((t%u & %u)", store,
+            address.text, store, bytes - 1);
+    for (uint32_t at = b->first; at < store && ends_with(b, VE_ELEMENT_SCATTER); at++)
+        if (element_of(b, at).kind == VE_ELEMENT_LOAD)
+            fprintf(out, " | (group)(t%u - (a%u - %u) < ALL(%u * n + %u))", store, at, bytes - 1,
+                    element_of(b, at).bytes, bytes - 1);
+    fprintf(out, ") & %s))) goto apart_%u;\n", lanes_now(b, store, is_part, made).text, b->first);
+}
+
+/* The access that ends the block. */
+static void write_end(FILE *out, const struct block *b, bool is_part, const struct made *made)
+{
+    const uint32_t at = b->store;
+    const struct ve_instruction *i = instruction_of(b, at);
+    struct ve_element element = element_of(b, at);
+    bool is_some = element.is_masked || is_part;
+    fprintf(out, "    %sof_%s(", is_some ? "some_" : "", name_of(b, at));
+    if (element.kind == VE_ELEMENT_GATHER)
+        fprintf(out, "&core->v[%u][i], t%u", i->vx, at);
+    else if (element.kind == VE_ELEMENT_SCATTER)
+        fprintf(out, "t%u, %s", at, vector_now(b, made, i->vx, element.from).text);
+    else
+        fprintf(out, "a%u + %u * i, %s", at, element.bytes,
+                vector_now(b, made, i->vx, element.from).text);
+    if (is_some)
+        fprintf(out, ", %s", lanes_now(b, at, is_part, made).text);
     fprintf(out, ");\n");
 }
 
@@ -302,6 +448,8 @@ static void write_group(FILE *out, const struct block *b, bool is_part)
                     is_part ? " & lanes" : "");
     write_steps(out, b, is_part, &made);
     write_check(out, b);
+    if (has_addresses(b))
+        write_address_check(out, b, is_part, &made);
 
     for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
         if (b->last[vector] != NOWHERE)
@@ -313,7 +461,7 @@ static void write_group(FILE *out, const struct block *b, bool is_part)
             fprintf(out, "    PUT_MASK(%u, e%u, %s);\n", mask, b->last_mask[mask],
                     is_part ? "n - i" : "LANES");
     if (b->store < b->end)
-        write_store(out, b, is_part, &made);
+        write_end(out, b, is_part, &made);
 }
 
 /* --- the whole ---
@@ -332,7 +480,9 @@ static void write_apart(FILE *out, const struct block *b)
         fprintf(out, "    {%u, y%u, a%u},\n", at, at, at);
         count++;
     }
-    fprintf(out, "    };\n    services.do_elements(core, list, steps, %u, i);\n    }\n", count);
+    fprintf(out, "    };\n    services.do_elements(core, list, steps, %u, i);\n", count);
+    fprintf(out,
+            has_addresses(b) ? "    if (RARELY(core->stopped)) goto stop;\n    }\n" : "    }\n");
 }
 
 static uint64_t written_on(const struct block *b)
@@ -400,24 +550,21 @@ void ve_block_write(FILE *out, const struct ve_plan *plan, uint32_t first)
     for (uint32_t at = first; at < b->end; at++)
         if (element_of(b, at).kind != VE_ELEMENT_NONE)
             fprintf(out, "    uint64_t y%u = 0, a%u = 0;\n", at, at);
-    fprintf(out, "    if (RARELY(n == 0%s)) goto slow_%u;\n",
-            may_overflow(b) ? " || FIXED_OVERFLOW_STOPS" : "", first);
+    fprintf(out, "    if (RARELY(n == 0%s%s)) goto slow_%u;\n",
+            may_overflow(b) ? " || FIXED_OVERFLOW_STOPS" : "",
+            compares(b) ? " || !rounds_to_nearest()" : "", first);
     write_scalars(out, b);
     if (b->forgotten != 0)
         write_look(out, b);
     if (b->store < b->end)
         fprintf(out, "    AT(list + %u);\n", b->store);
 
-    if (compares(b))
-        fprintf(out, "    const uint32_t before = host_flags();\n");
     fprintf(out, "    for (; i + LANES <= n; i += LANES) {\n");
     write_group(out, b, false);
     fprintf(out, "    }\n    if (i < n) {\n    const group lanes = first_lanes(n - i);\n");
     write_group(out, b, true);
     fprintf(out, "    }\n");
     write_apart(out, b);
-    if (compares(b))
-        fprintf(out, "    keep_invalid(before);\n");
     fprintf(out, "    goto done_%u;\nslow_%u:;\n", first, first);
     write_saved(out, b, "    s%u = old%u;\n");
     fprintf(out, "#endif\n");

@@ -47,7 +47,7 @@ void ve_do_elements(struct ve_core *core, const struct ve_decoded *list,
     const uint64_t y = core->s[Y], z = core->s[Z];
     core->vl -= (uint32_t)from;
     rotate_all(core, vectors, from);
-    for (uint64_t step = 0; step < count; step++) {
+    for (uint64_t step = 0; step < count && !core->stopped; step++) {
         const struct ve_decoded *decoded = &list[steps[step].place];
         struct ve_instruction i = decoded->instruction;
         i.y_source = Y;

@@ -6,8 +6,8 @@
 #include "veo/translate/strips.h"
 
 /*
- * Does vector instructions, places of LIST, by their executors for the elements from FROM on. Their
- * addresses and lengths have been checked.
+ * Does vector instructions, places of LIST, by their executors for the elements from FROM on. What
+ * cannot be done is found before, but by the last one, which may be an access by addresses.
  */
 void ve_do_elements(struct ve_core *core, const struct ve_decoded *list,
                     const struct ve_element_step *steps, uint64_t count, uint64_t from);

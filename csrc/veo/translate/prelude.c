@@ -17,6 +17,7 @@ TEXT_OF(ve_text_float, "csrc/veo/machine/scalar_float.inc");
 TEXT_OF(ve_text_integer, "csrc/veo/machine/scalar_integer.inc");
 TEXT_OF(ve_text_memory, "csrc/veo/machine/scalar_memory.inc");
 TEXT_OF(ve_text_elements, "csrc/veo/translate/element_wise.inc");
+TEXT_OF(ve_text_arithmetic, "csrc/veo/translate/strip_arithmetic.h");
 TEXT_OF(ve_text_strips, "csrc/veo/translate/strips.h");
 TEXT_OF(ve_text_generated, "csrc/veo/translate/generated_code.h");
 
@@ -34,6 +35,7 @@ static const struct {
     {"veo/machine/scalar_integer.inc", ve_text_integer},
     {"veo/machine/scalar_memory.inc", ve_text_memory},
     {"veo/translate/element_wise.inc", ve_text_elements},
+    {"veo/translate/strip_arithmetic.h", ve_text_arithmetic},
     {"veo/translate/strips.h", ve_text_strips},
 };
 

@@ -14,7 +14,7 @@ struct ve_element_step {
 };
 
 #ifdef VE_GENERATED
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define LANES 8
 #define BLOCKS 1
 #elif defined(__AVX2__) && defined(__FMA__)
@@ -37,8 +37,8 @@ typedef group group_in_memory __attribute__((aligned(8), may_alias));
 typedef half_group half_group_in_memory __attribute__((aligned(4), may_alias));
 
 #define IN_LINE static inline __attribute__((always_inline))
-#define LOWER UINT64_C(0xFFFFFFFF)
-#define UPPER (~LOWER)
+#define LOWER_BITS UINT64_C(0xFFFFFFFF)
+#define UPPER_BITS (~LOWER_BITS)
 #define SIGN_D (UINT64_C(1) << 63)
 #define SIGN_S (SIGN_D | UINT64_C(1) << 31)
 
@@ -48,104 +48,29 @@ typedef half_group half_group_in_memory __attribute__((aligned(4), may_alias));
 /* Elements where lanes are all ones, and others where they are 0. */
 #define CHOSEN(lanes, value, other) (((value) & (lanes)) | ((other) & ~(lanes)))
 
+#define ALL_HALVES(value) ((half_group){0} + (uint32_t)(value))
+#define NO_HALVES ((half_group){0})
+/* Halves of elements, and the elements that are made of them: see PART in element_wise.inc. */
+#define LOWER_OF(value) __builtin_convertvector(value, half_group)
+#define UPPER_OF(value) LOWER_OF((value) >> 32)
+#define FROM_UPPER(half) (__builtin_convertvector(half, group) << 32)
+#define FROM_SIGNED(half) ((group) __builtin_convertvector((signed_half_group)(half), signed_group))
+#define FROM_UNSIGNED(half) __builtin_convertvector(half, group)
+
 /* All ones in the first COUNT lanes. */
 IN_LINE group first_lanes(uint64_t count)
 {
-    group lanes;
-    for (uint64_t i = 0; i < LANES; i++)
-        lanes[i] = -(uint64_t)(i < count);
-    return lanes;
-}
-
-/* --- arithmetic --- */
-
-/* z * w + y, rounded once. */
-#define FMA(suffix, y, z, w) \
-    __extension__({ \
-        group sum_ = (y); \
-        __asm__("vfmadd231p" suffix " %2, %1, %0" : "+v"(sum_) : "v"(z), "v"(w)); \
-        sum_; \
-    })
-#define FMA_D(y, z, w) FMA("d", y, z, w)
-#define FMA_S(y, z, w) FMA("s", y, z, w)
-#define FMS_S(y, z, w) FMA("s", (y) ^ SIGN_S, z, w)
-#define NEGATIVE_FMA_S(y, z, w) (FMA_S(y, z, w) ^ SIGN_S)
-#define NEGATIVE_FMS_S(y, z, w) (FMS_S(y, z, w) ^ SIGN_S)
-#define ADD_S(y, z, w) ((group)((single_group)(y) + (single_group)(z)))
-#define SUBTRACT_S(y, z, w) ((group)((single_group)(y) - (single_group)(z)))
-#define MULTIPLY_S(y, z, w) ((group)((single_group)(y) * (single_group)(z)))
-/* y - z, but 0 for equal infinities too. */
-#define COMPARE(type, y, z) \
-    __extension__({ \
-        const group kept_ = (group)((type)(y) != (type)(z)); \
-        (group)((type)((y) & kept_) - (type)((z) & kept_)); \
-    })
-#define COMPARE_D(y, z, w) COMPARE(double_group, y, z)
-#define COMPARE_S(y, z, w) COMPARE(single_group, y, z)
-#define ADD_WORDS(y, z, w) ((group)((word_group)(y) + (word_group)(z)))
-#define SUBTRACT_WORDS(y, z, w) ((group)((word_group)(y) - (word_group)(z)))
-#define BOTH(y, z, w) ((y) & (z))
-#define EITHER(y, z, w) ((y) | (z))
-#define DIFFER(y, z, w) ((y) ^ (z))
-#define SIGN_EXTENDED(value) ((group)((signed_group)((value) << 32) >> 32))
-
-/* y / z and, in lanes that are left out, y / 1. */
-#define ONE_D UINT64_C(0x3FF0000000000000)
-#define ONE_S UINT64_C(0x3F800000)
-#define DIVIDE_D(y, z, lanes) \
-    ((group)((double_group)(y) / (double_group)CHOSEN(lanes, z, ALL(ONE_D))))
-#define DIVIDE_UPPER(y, z, lanes) \
-    ((group)((single_group)((y) & UPPER) / \
-             (single_group)(CHOSEN(lanes, z & UPPER, ALL(ONE_S << 32)) | ONE_S)))
-
 #if LANES == 8
-#define ROOT(suffix, y) \
-    __extension__({ \
-        group root_; \
-        __asm__("vsqrtp" suffix " %1, %0" : "=v"(root_) : "v"(y)); \
-        root_; \
-    })
+    group lanes;
+    __asm__("vpmovm2q %1, %0" : "=v"(lanes) : "Yk"((uint8_t)~(0xFF << count)));
+    return lanes;
 #else
-#define ROOT(suffix, y) \
-    __extension__({ \
-        group root_; \
-        __asm__("vsqrtp" suffix " %1, %0" : "=x"(root_) : "x"(y)); \
-        root_; \
-    })
+    const signed_group places = {0, 1, 2, 3};
+    return (group)((signed_group)ALL(count) > places);
 #endif
-
-/* y - z, or the extreme on its side where that does not fit. */
-IN_LINE group compared(group y, group z)
-{
-    group difference = y - z;
-    group overflows = (group)((signed_group)((y ^ z) & (y ^ difference)) < 0);
-    return CHOSEN(overflows, (y >> 63) + INT64_MAX, difference);
 }
 
-#define LARGER(y, z) CHOSEN((group)((signed_group)(y) > (signed_group)(z)), y, z)
-#define SMALLER(y, z) CHOSEN((group)((signed_group)(y) < (signed_group)(z)), y, z)
-
-/* The lower halves as words. */
-#define HALF_OF(value) __builtin_convertvector(value, half_group)
-#define INTEGERS_OF(value) ((signed_half_group)HALF_OF(value))
-#define DOUBLES_OF(value) ((group) __builtin_convertvector(value, double_group))
-#define SINGLES_OF(value) \
-    (__builtin_convertvector((half_group) __builtin_convertvector(value, half_singles), group) \
-     << 32)
-
-#define ELEMENT(operation, kind, operands, value) \
-    IN_LINE group of_##operation(group y, group z, group w, group lanes) \
-    { \
-        return value; \
-    }
-#define MASK(operation, kind, value) \
-    IN_LINE group of_##operation(group z) \
-    { \
-        return value; \
-    }
-#include "veo/translate/element_wise.inc"
-#undef ELEMENT
-#undef MASK
+#include "veo/translate/strip_arithmetic.h"
 
 /* --- masks --- */
 
@@ -158,26 +83,42 @@ IN_LINE group HOLDS(uint32_t condition, group value)
     lanes |= (condition & VE_EQUAL) != 0 ? (group)(value == 0) : lanes;
     return lanes;
 }
-/* Numbers that are no NaN: but for -0 they are as their bits. */
-#define NUMBERS_HOLD(condition, value) HOLDS(condition, (value) & (group)((value) != SIGN_D))
+/* The same of numbers, by a condition of the host. */
+#define HOLDS_D(condition, value) NUMBERS("d", "q", condition, group, value, NO_OPERAND)
+#define HOLDS_S(condition, value) \
+    FROM_SIGNED(NUMBERS("s", "d", condition, half_group, value, NO_HALVES))
+
+#if LANES == 8
+/* Lanes as bits, the first the lowest. */
+IN_LINE uint8_t few_of(group lanes)
+{
+    uint8_t bits;
+    __asm__("vpmovq2m %1, %0" : "=k"(bits) : "v"(lanes));
+    return bits;
+}
+#define BACKWARD(lanes) __builtin_shufflevector(lanes, lanes, 7, 6, 5, 4, 3, 2, 1, 0)
+/* The byte of a mask register that has a group. */
+#define MASK_BYTE(mask, i) (((uint8_t *)(mask))[(i) / 8 ^ 7])
+#endif
 
 /* The lanes of a mask register for a group. */
 IN_LINE group lanes_of(const uint64_t *mask, uint64_t i)
 {
-    group places;
-    for (uint64_t lane = 0; lane < LANES; lane++)
-        places[lane] = lane;
+#if LANES == 8
+    group lanes;
+    __asm__("vpmovm2q %1, %0" : "=v"(lanes) : "Yk"(MASK_BYTE(mask, i)));
+    return BACKWARD(lanes);
+#else
+    const group places = {0, 1, 2, 3};
     return (group)((signed_group)(ALL(mask[i / 64] << i % 64) << places) < 0);
+#endif
 }
 
 /* Lanes as bits, the first the highest. */
 IN_LINE uint64_t bits_of(group lanes)
 {
 #if LANES == 8
-    uint8_t bits;
-    __asm__("vpmovq2m %1, %0" : "=k"(bits) : "v"(lanes));
-    return ((bits * UINT64_C(0x80200802) & UINT64_C(0x0884422110)) * UINT64_C(0x0101010101) >> 32) &
-           0xFF;
+    return few_of(BACKWARD(lanes));
 #else
     uint32_t bits;
     __asm__("vmovmskpd %1, %0" : "=r"(bits) : "x"(lanes));
@@ -189,10 +130,12 @@ IN_LINE uint64_t bits_of(group lanes)
 IN_LINE void put_mask(uint64_t *mask, uint64_t i, group lanes, uint64_t count)
 {
     uint64_t bits = bits_of(lanes);
-    if (LANES == 8 && count == LANES) { /* without a read, for which the next group would wait */
-        ((uint8_t *)mask)[i / 64 * 8 + 7 - i / 8 % 8] = (uint8_t)bits;
+#if LANES == 8
+    if (count == LANES) { /* without a read, for which the next group would wait */
+        MASK_BYTE(mask, i) = (uint8_t)bits;
         return;
     }
+#endif
     uint64_t written = ~(~UINT64_C(0) >> count) >> i % 64;
     bits = bits << (64 - LANES) >> i % 64;
     mask[i / 64] = (mask[i / 64] & ~written) | (bits & written);
@@ -203,21 +146,27 @@ IN_LINE void put_mask(uint64_t *mask, uint64_t i, group lanes, uint64_t count)
 /* Numbers among which is a NaN, as a value that is not 0. Of several NaNs the host takes one. */
 #if LANES == 8
 typedef uint32_t unordered;
-#define UNORDERED(suffix, a, b) \
+#define UNORDERED(suffix, value) \
     __extension__({ \
         uint16_t mask_; \
-        __asm__("vcmpunordp" suffix " %2, %1, %0" : "=k"(mask_) : "v"(a), "v"(b)); \
+        __asm__("vcmpunordp" suffix " %1, %1, %0" : "=k"(mask_) : "v"(value)); \
         (unordered) mask_; \
     })
+#define UNORDERED_D(value) UNORDERED("d", value)
+#define UNORDERED_S(value) UNORDERED("s", value)
+#define UNORDERED_HALF(value) UNORDERED("s", value)
 #define IS_ANY(mask) ((mask) != 0)
+IN_LINE bool is_any(group lanes)
+{
+    uint8_t bits;
+    __asm__("vptestmq %1, %1, %0" : "=k"(bits) : "v"(lanes));
+    return bits != 0;
+}
 #else
 typedef group unordered;
-#define UNORDERED(suffix, a, b) \
-    __extension__({ \
-        group mask_; \
-        __asm__("vcmpunordp" suffix " %2, %1, %0" : "=x"(mask_) : "x"(a), "x"(b)); \
-        mask_; \
-    })
+#define UNORDERED_D(value) NUMBERS("d", "q", IS_NAN, group, value, value)
+#define UNORDERED_S(value) NUMBERS("s", "d", IS_NAN, group, value, value)
+#define UNORDERED_HALF(value) FROM_UNSIGNED(NUMBERS("s", "d", IS_NAN, half_group, value, value))
 IN_LINE bool is_any(group mask)
 {
     uint64_t any = 0;
@@ -227,52 +176,144 @@ IN_LINE bool is_any(group mask)
 }
 #define IS_ANY(mask) is_any(mask)
 #endif
-#define UNORDERED_D(a, b) UNORDERED("d", a, b)
-#define UNORDERED_S(a, b) UNORDERED("s", a, b)
 
 /* --- memory --- */
 
-/* Loads and stores of a group at an address, and of the first COUNT elements of one. */
-#define LOADS(operation, type, word, value) \
-    IN_LINE group of_##operation(uint64_t address) \
+/* Some lanes of a group, or halves of one, in memory; what is in others is not touched. */
+#if LANES == 8
+#define SOME_LANES(type, instruction) \
+    IN_LINE type some_##type(uint64_t address, group lanes) \
     { \
-        const type x = *(const type##_in_memory *)(uintptr_t)address; \
-        return value; \
+        type x; \
+        __asm__(instruction " %1, %0%{%2%}%{z%}" \
+                : "=v"(x) \
+                : "m"(*(const type##_in_memory *)(uintptr_t)address), "Yk"(few_of(lanes))); \
+        return x; \
     } \
-    IN_LINE group part_of_##operation(uint64_t address, uint64_t count) \
+    IN_LINE void store_some_##type(uint64_t address, type x, group lanes) \
+    { \
+        __asm__(instruction " %1, %0%{%2%}" \
+                : "+m"(*(type##_in_memory *)(uintptr_t)address) \
+                : "v"(x), "Yk"(few_of(lanes))); \
+    }
+SOME_LANES(group, "vmovdqu64")
+SOME_LANES(half_group, "vmovdqu32")
+#else
+#define SOME_LANES(type, instruction, lanes_of_type) \
+    IN_LINE type some_##type(uint64_t address, group lanes) \
+    { \
+        type x; \
+        __asm__(instruction " %1, %2, %0" \
+                : "=x"(x) \
+                : "m"(*(const type##_in_memory *)(uintptr_t)address), "x"(lanes_of_type)); \
+        return x; \
+    } \
+    IN_LINE void store_some_##type(uint64_t address, type x, group lanes) \
+    { \
+        __asm__(instruction " %1, %2, %0" \
+                : "+m"(*(type##_in_memory *)(uintptr_t)address) \
+                : "x"(x), "x"(lanes_of_type)); \
+    }
+SOME_LANES(group, "vpmaskmovq", lanes)
+SOME_LANES(half_group, "vpmaskmovd", LOWER_OF(lanes))
+#endif
+
+/* Loads and stores of a group at an address, and of some lanes of one. */
+#define ACCESS(operation, type) \
+    IN_LINE type of_##operation(uint64_t address) \
+    { \
+        return *(const type##_in_memory *)(uintptr_t)address; \
+    } \
+    IN_LINE type some_of_##operation(uint64_t address, group lanes) \
+    { \
+        return some_##type(address, lanes); \
+    }
+ACCESS(VLD, group)
+ACCESS(VLDU, half_group)
+ACCESS(VLDL_SX, half_group)
+ACCESS(VLDL_ZX, half_group)
+#undef ACCESS
+#define ACCESS(operation, type) \
+    IN_LINE void of_##operation(uint64_t address, type x) \
+    { \
+        *(type##_in_memory *)(uintptr_t)address = x; \
+    } \
+    IN_LINE void some_of_##operation(uint64_t address, type x, group lanes) \
+    { \
+        store_some_##type(address, x, lanes); \
+    }
+ACCESS(VST, group)
+ACCESS(VSTU, half_group)
+ACCESS(VSTL, half_group)
+#undef ACCESS
+
+/* Loads by addresses into a register, with which a block ends. Of single stores of what is loaded,
+ * loads of groups may have to wait: they write a group. */
+#if LANES == 8
+#define GATHERED(type, instruction, x, addresses, lanes) \
+    uint8_t wanted_ = few_of(lanes); \
+    __asm__ volatile(instruction " (,%2,1), %0%{%1%}" \
+                     : "+&v"(x), "+Yk"(wanted_) \
+                     : "v"(addresses) \
+                     : "memory")
+#else
+#define GATHERED(type, instruction, x, addresses, lanes) \
+    type wanted_ = (type) __builtin_convertvector((signed_group)(lanes), signed_##type); \
+    __asm__ volatile(instruction " %1, (,%2,1), %0" \
+                     : "+&x"(x), "+&x"(wanted_) \
+                     : "x"(addresses) \
+                     : "memory")
+#endif
+#define GATHER(operation, type, instruction, value) \
+    IN_LINE void some_of_##operation(uint64_t *row, group addresses, group lanes) \
+    { \
+        group_in_memory *to = (group_in_memory *)row; \
+        type x = {0}; \
+        GATHERED(type, instruction, x, addresses, lanes); \
+        *to = CHOSEN(lanes, value, *to); \
+    } \
+    IN_LINE void of_##operation(uint64_t *row, group addresses) \
     { \
         type x = {0}; \
-        for (uint64_t i = 0; i < count; i++) \
-            ((word *)&x)[i] = ((const word *)(uintptr_t)address)[i]; \
-        return value; \
+        GATHERED(type, instruction, x, addresses, ALL_LANES); \
+        *(group_in_memory *)row = (value); \
     }
-LOADS(VLD, group, ve_word64, x)
-LOADS(VLDU, half_group, ve_word32, __builtin_convertvector(x, group) << 32)
-LOADS(VLDL_SX, half_group, ve_word32,
-      (group) __builtin_convertvector((signed_half_group)x, signed_group))
-LOADS(VLDL_ZX, half_group, ve_word32, __builtin_convertvector(x, group))
+GATHER(VGT, group, "vpgatherqq", x)
+GATHER(VGTU, half_group, "vpgatherqd", FROM_UPPER(x))
+GATHER(VGTL_SX, half_group, "vpgatherqd", FROM_SIGNED(x))
+GATHER(VGTL_ZX, half_group, "vpgatherqd", FROM_UNSIGNED(x))
 
-#define STORES(operation, type, word, value) \
-    IN_LINE void of_##operation(uint64_t address, group x) \
+/* Writes a group to an array, which is faster than to take lanes out of a register. */
+#define IN_MEMORY(array, value) \
+    memcpy(array, &(value), sizeof(array)); \
+    __asm__("" : "+m"(array))
+/* Stores by addresses, in the order of lanes: of several to one, the last remains. */
+#define EACH_LANE(statement) \
+    _Pragma("GCC unroll 8") for (uint64_t i = 0; i < LANES; i++) \
     { \
-        *(type##_in_memory *)(uintptr_t)address = value; \
-    } \
-    IN_LINE void part_of_##operation(uint64_t address, group x, uint64_t count) \
-    { \
-        const type stored = value; \
-        for (uint64_t i = 0; i < count; i++) \
-            ((word *)(uintptr_t)address)[i] = ((const word *)&stored)[i]; \
-    } \
-    IN_LINE void some_of_##operation(uint64_t address, group x, group lanes) \
-    { \
-        const type stored = value; \
-        for (uint64_t i = 0; i < LANES; i++) \
-            if (lanes[i] != 0) \
-                ((word *)(uintptr_t)address)[i] = ((const word *)&stored)[i]; \
+        statement; \
     }
-STORES(VST, group, ve_word64, x)
-STORES(VSTU, half_group, ve_word32, __builtin_convertvector(x >> 32, half_group))
-STORES(VSTL, half_group, ve_word32, __builtin_convertvector(x &LOWER, half_group))
+#define SCATTER(operation, type, word) \
+    IN_LINE void of_##operation(group addresses, type x) \
+    { \
+        uint64_t at[LANES]; \
+        word values[LANES]; \
+        IN_MEMORY(at, addresses); \
+        IN_MEMORY(values, x); \
+        EACH_LANE(*(word *)(uintptr_t)at[i] = values[i]) \
+    } \
+    IN_LINE void some_of_##operation(group addresses, type x, group lanes) \
+    { \
+        uint64_t at[LANES], are_wanted[LANES]; \
+        word values[LANES]; \
+        IN_MEMORY(at, addresses); \
+        IN_MEMORY(values, x); \
+        IN_MEMORY(are_wanted, lanes); \
+        EACH_LANE(if (are_wanted[i] != 0) * (word *)(uintptr_t)at[i] = values[i]) \
+    }
+SCATTER(VSC, group, ve_word64)
+SCATTER(VSCU, half_group, ve_word32)
+SCATTER(VSCL, half_group, ve_word32)
 
 /* Touches each page of a range of less than one, so that no access to it can fail. */
 #define TOUCH(place, address, bytes) \
@@ -300,17 +341,10 @@ IN_LINE bool are_apart(uint64_t load, uint64_t load_bytes, uint64_t store, uint6
 #define PUT(number, value) ROW(number) = (value)
 #define PUT_PART(number, value) ROW(number) = (ROW(number) & ~lanes) | ((value) & lanes)
 
-/* The exceptions that the host noted; of what a block of comparisons adds, the first remains. */
-#define HOST_INVALID 1u
-IN_LINE uint32_t host_flags(void)
+/* True if the host rounds to nearest, as COMPARE does. */
+IN_LINE bool rounds_to_nearest(void)
 {
-    __asm__ volatile("" : : : "memory");
-    return __builtin_ia32_stmxcsr();
-}
-IN_LINE void keep_invalid(uint32_t before)
-{
-    __builtin_ia32_ldmxcsr(before | (host_flags() & HOST_INVALID));
-    __asm__ volatile("" : : : "memory");
+    return (__builtin_ia32_stmxcsr() & 0x6000) == 0;
 }
 
 #define FIXED_OVERFLOW_STOPS \

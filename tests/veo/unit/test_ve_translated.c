@@ -114,6 +114,7 @@ enum {
     ADDRESSES = 21,
     ADDRESSES_END = 29,
     NUMBER = 30,
+    SOME = 34, /* 63 */
     VECTORS_USED = 6,
     MASKS_USED = 6
 };
@@ -195,6 +196,38 @@ static uint64_t any_of_block(enum mix mix)
                         : any_element(mix);
 }
 
+/* An access of up to 64 elements from an address on, which a vector chooses. */
+static size_t put_access_by_addresses(enum mix mix, size_t at)
+{
+    static const uint32_t operations[2][4] = {
+        {VE_OP_VGT, VE_OP_VGTU, VE_OP_VGTL_SX, VE_OP_VGTL_ZX},
+        {VE_OP_VSC, VE_OP_VSCU, VE_OP_VSCL, VE_OP_VSC},
+    };
+    enum { CHOICE = VECTORS_USED, PLACES };
+    bool is_store = random_word() % 2 == 0;
+    uint32_t operation = operations[is_store][mix == MIX_NUMBERS ? 0 : random_word() % 4];
+    uint64_t middle = (ADDRESSES + ADDRESSES_END) / 2;
+    uint64_t address =
+        mix != MIX_NUMBERS || is_store ? among(ADDRESSES, middle) : among(middle, ADDRESSES_END);
+    uint64_t mask = random_word() % 2 * (random_word() % MASKS_USED) << 48;
+    code[at++] = WORD(VAND, SY(SOME) | UINT64_C(1) << 53 | (uint64_t)CHOICE << 24 |
+                                random_word() % VECTORS_USED << 8);
+    code[at++] = WORD(VSFA, IY(3) | SZ(address) | (uint64_t)PLACES << 24 | CHOICE << 8);
+    if (random_word() % 2 == 0)
+        code[at++] = any_vector_access(mix, false);
+    code[at++] = ve_operation_info(operation)->match | mask | random_word() % VECTORS_USED << 24 |
+                 PLACES << 16;
+    return at;
+}
+
+static size_t put_any_of_block(enum mix mix, size_t at)
+{
+    if (random_word() % 8 == 0)
+        return put_access_by_addresses(mix, at);
+    code[at] = any_of_block(mix);
+    return at + 1;
+}
+
 /* A block with a load and a store, which is misaligned in the last iterations. */
 static size_t put_stop(size_t at)
 {
@@ -216,11 +249,11 @@ static void put_block_loop(enum mix mix, size_t body, bool stops)
     code[at++] = WORD(OR, SX(BACK) | IY(0) | SZ(VE_S_LINK));
     for (; at <= VECTORS_USED; at++) /* what is made of numbers begins with what is in memory */
         code[at] = any_vector_access(mix, false);
-    for (; at <= body / 2; at++)
-        code[at] = any_of_block(mix);
+    while (at <= body / 2)
+        at = put_any_of_block(mix, at);
     code[at++] = WORD(BSIC, SX(VE_S_LINK) | SZ(CALLEE));
-    for (; at <= body; at++)
-        code[at] = any_of_block(mix);
+    while (at <= body)
+        at = put_any_of_block(mix, at);
     at = stops ? put_stop(at) : at;
     code[at++] = WORD(LEA, SX(COUNTER) | SZ(COUNTER) | DISPLACEMENT(-1));
     code[at] = BRANCH(BR_L, VE_GREATER, SY(COUNTER), -8 * (int)(at - 1));
@@ -235,6 +268,7 @@ static struct ve_core *make_block_core(uint64_t seed, enum mix mix)
     core->s[LENGTH] = lengths[7 - seed % 8];
     core->s[LENGTH + 11] = lengths[(seed + seed / 8) % 8];
     core->vl = lengths[7];
+    core->s[SOME] = 63;
     for (uint32_t i = 0; i < (MASKS_USED - 1) * VE_MASK_WORDS; i++)
         core->vm[1 + i / VE_MASK_WORDS][i % VE_MASK_WORDS] =
             (seed + i) * UINT64_C(0x94D049BB133111EB);
@@ -399,7 +433,9 @@ static void test_every_operation_of_blocks_has_all_its_operands(void)
         }
         for (uint64_t x = FIRST; x < VE_VECTORS && operation < VE_OPERATION_COUNT; operation++) {
             const struct ve_operation_info *info = ve_operation_info(operation);
-            uint64_t word = info->match | ((VECTORS(x, Y, Z) | W) & ~info->mask);
+            bool has_scalars = operation == VE_OP_VSFA || operation == VE_OP_VSHF;
+            uint64_t scalars = has_scalars ? SY(COUNTER) | SZ(COUNTER) : 0;
+            uint64_t word = info->match | ((VECTORS(x, Y, Z) | W | scalars) & ~info->mask);
             struct ve_instruction i;
             if (!ve_decode(word, &i) || ve_element_of(&i).kind < VE_ELEMENT_WHOLE ||
                 ve_element_of(&i).kind > VE_ELEMENT_COMPARE)
@@ -413,6 +449,115 @@ static void test_every_operation_of_blocks_has_all_its_operands(void)
         check_blocks(7, MIX_NUMBERS, NEAREST);
     }
     CHECK(done > 60);
+}
+
+/* Of numbers that fit, and of others. */
+static void test_conversions_in_blocks_round_and_raise(void)
+{
+    enum { BITS = 1, WORDS, NUMBERS, FIRST, THIRD = 21 };
+    static const uint32_t operations[] = {VE_OP_VCVT_W_D_SX, VE_OP_VCVT_W_D_ZX, VE_OP_VCVT_W_S_SX,
+                                          VE_OP_VCVT_W_S_ZX, VE_OP_VCVT_L_D};
+    static const uint64_t roundings[] = {VE_ROUND_PSW, VE_ROUND_ZERO, VE_ROUND_DOWN, VE_ROUND_AWAY};
+    for (uint32_t mode = 0; mode < 3; mode++) {
+        size_t at = 0;
+        code[at++] = LOAD(BITS, BUFFER);
+        code[at++] = WORD(LEA_SL, SX(THIRD) | DISPLACEMENT(0x3FD55555));
+        code[at++] = WORD(VCVT_D_W, VECTORS(WORDS, BITS, 0));
+        code[at++] = WORD(VFMUL_D, VECTORS(NUMBERS, 0, WORDS) | SY(THIRD) | UINT64_C(1) << 53);
+        for (uint32_t which = 0; which < 20; which++)
+            code[at++] = ve_operation_info(operations[which / 4])->match |
+                         roundings[which % 4] << 8 |
+                         VECTORS(FIRST + which, mode != 0 ? NUMBERS : BITS, 0);
+        code[at++] = WORD(LEA, SX(1) | DISPLACEMENT(mode)); /* a unit of its own */
+        code[at++] = COUNT_DOWN;
+        code[at] = BRANCH(BR_L, VE_GREATER, SY(COUNTER), -8 * (int)at);
+        code[at + 1] = RETURN;
+        ve_core_destroy(run_both(60, (uint64_t)(mode + 1) << VE_PSW_ROUNDING_SHIFT));
+    }
+}
+
+static void test_exceptions_are_noted_without_their_results(void)
+{
+    enum { LATE = 21 };
+    const uint64_t words[] = {
+        WORD(LEA, SX(LATE) | SZ(COUNTER) | DISPLACEMENT(-20)),
+        WORD(SRL, SX(LATE) | IY(63) | SZ(LATE)),
+        WORD(SLL, SX(LATE) | IY(61) | SZ(LATE)), /* a small number in the last iterations, or 0 */
+        WORD(VBRD, VECTORS(1, 0, 0) | SY(LATE)),
+        WORD(VCVT_W_D_SX, VECTORS(2, 1, 0) | VE_ROUND_ZERO << 8),
+        WORD(VBRD, VECTORS(2, 0, 0) | IY(0)),
+        COUNT_DOWN,
+        UP_TO_0(7),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    struct ve_core *core = run_both(70, NEAREST);
+    CHECK((core->psw & VE_PSW_INEXACT) != 0);
+    ve_core_destroy(core);
+}
+
+static void test_an_address_of_many_may_be_misaligned(void)
+{
+    /* Element 77 of vector 2 is 4 in the last iterations, and else 0. */
+    enum { A = 21, LATE = 22, ZEROS = 23, PLACE = 77 * 8 };
+    uint64_t words[] = {
+        WORD(LEA, SX(SOME) | DISPLACEMENT(63)),
+        WORD(LEA, SX(1) | DISPLACEMENT(100)),
+        WORD(LVL, SY(1)),
+        WORD(LEA, SX(A) | SZ(BUFFER) | DISPLACEMENT(1024)),
+        WORD(LEA, SX(LATE) | SZ(COUNTER) | DISPLACEMENT(-20)),
+        WORD(SRL, SX(LATE) | IY(63) | SZ(LATE)),
+        WORD(SLL, SX(LATE) | IY(2) | SZ(LATE)),
+        WORD(VBRD, VECTORS(9, 0, 0) | IY(0)),
+        KEEP(9, A),
+        WORD(ST, SX(LATE) | SZ(A) | DISPLACEMENT(PLACE)),
+        LOAD(1, BUFFER),
+        LOAD(2, A),
+        WORD(VAND, VECTORS(3, 0, 1) | SY(SOME) | UINT64_C(1) << 53),
+        WORD(VSFA, VECTORS(3, 0, 3) | IY(3) | SZ(BUFFER)),
+        WORD(VADDS_L, VECTORS(3, 3, 2)),
+        WORD(VGT, VECTORS(4, 3, 0)),
+        WORD(LEA, SX(5) | SZ(5) | DISPLACEMENT(1)),
+        DOUBLE_OF(5, 4),
+        COUNT_DOWN,
+        UP_TO_0(18),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    struct ve_core *core = run_both(50, NEAREST);
+    CHECK(core->fault.kind == VE_FAULT_ILSA);
+    ve_core_destroy(core);
+
+    words[15] = WORD(VSC, VECTORS(1, 3, 0));
+    memcpy(code, words, sizeof words);
+    core = run_both(51, NEAREST);
+    CHECK(core->fault.kind == VE_FAULT_ILSA);
+    ve_core_destroy(core);
+}
+
+static void test_what_is_scattered_into_what_is_loaded(void)
+{
+    enum { A = 21 };
+    const uint64_t words[] = {
+        WORD(LEA, SX(1) | DISPLACEMENT(100)),
+        WORD(LVL, SY(1)),
+        WORD(LEA, SX(SOME) | DISPLACEMENT(63)),
+        WORD(LEA, SX(A) | SZ(BUFFER) | DISPLACEMENT(504)),
+        LOAD(1, A), /* the first one is what may be written */
+        WORD(VAND, VECTORS(3, 0, 1) | SY(SOME) | UINT64_C(1) << 53),
+        WORD(VSFA, VECTORS(3, 0, 3) | IY(3) | SZ(BUFFER)),
+        SUM_OF(2, 1),
+        WORD(VSC, VECTORS(2, 3, 0)),
+        WORD(LEA, SX(A) | SZ(BUFFER) | DISPLACEMENT(200)),
+        WORD(VLDL_SX, VECTORS(1, 0, 0) | IY(4) | SZ(A)),
+        SUM_OF(2, 1),
+        WORD(VSCL, VECTORS(2, 3, 0)),
+        COUNT_DOWN,
+        UP_TO_0(14),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    ve_core_destroy(run_both(52, NEAREST));
 }
 
 static void test_masks_in_blocks(void)
@@ -439,10 +584,17 @@ static void test_masks_in_blocks(void)
         WORD(VFDIV_D, VECTORS(9, 7, 8)) | UINT64_C(2) << 48, /* never by 0 */
         WORD(VCMPS_L, VECTORS(11, 0, 1) | SY(MINUS_0) | UINT64_C(1) << TO_Y),
         WORD(VCMPS_W_SX, VECTORS(12, 1, 2)),
+        WORD(VFMK_D, VECTORS(6, VE_GREATER | VE_LESS, 2)),
+        WORD(VFMK_D, VECTORS(7, VE_LESS | VE_EQUAL, 2)),
+        WORD(VFMK_D, VECTORS(8, VE_GREATER | VE_LESS | VE_EQUAL, 2)),
+        WORD(VFMK_D, VECTORS(9, VE_NEVER, 2)),
+        WORD(VCVT_S_W, VECTORS(13, 1, 0)),
+        WORD(PVFADD_UP, VECTORS(13, 13, 13)) | UINT64_C(2) << 48,
+        WORD(PVFADD_UP, VECTORS(14, 13, 13)),
         WORD(VFMK_L, VECTORS(0, VE_GREATER, 2)),             /* which stays all ones */
         WORD(PVADDS, VECTORS(10, 1, 2)) | UINT64_C(2) << 48, /* of which halves have masks */
         COUNT_DOWN,
-        UP_TO_0(22),
+        UP_TO_0(29),
         RETURN,
     };
     memcpy(code, words, sizeof words);
@@ -480,6 +632,11 @@ static void test_comparisons_in_blocks_raise_nothing_inexact(void)
     struct ve_core *core = run_both(48, NEAREST);
     CHECK((core->psw & (VE_PSW_INEXACT | VE_PSW_INVALID)) == 0);
     CHECK(core->v[6][99] == 0 && core->v[3][99] == core->v[1][99]);
+    ve_core_destroy(core);
+
+    code[11] = WORD(LEA, SX(40) | DISPLACEMENT(1)); /* a unit of its own, which rounds to 0 */
+    core = run_both(48, VE_IRM_ZERO << VE_PSW_ROUNDING_SHIFT);
+    CHECK(core->v[2][99] == UINT64_C(0x3FEFFFFFFFFFFFFF));
     ve_core_destroy(core);
 
     /* 1 and a number that is too small for an exact sum in the last iterations. */
@@ -593,6 +750,10 @@ int main(void)
     test_of_two_nans_blocks_have_the_same();
     test_masks_go_on_behind_a_nan();
     test_every_operation_of_blocks_has_all_its_operands();
+    test_conversions_in_blocks_round_and_raise();
+    test_exceptions_are_noted_without_their_results();
+    test_an_address_of_many_may_be_misaligned();
+    test_what_is_scattered_into_what_is_loaded();
     test_masks_in_blocks();
     test_comparisons_in_blocks_raise_nothing_inexact();
     test_blocks_raise_what_elements_and_scalars_raise();
