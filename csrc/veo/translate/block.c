@@ -197,6 +197,7 @@ void ve_block_follow(const struct ve_plan *plan, uint32_t first, struct ve_block
         return;
 
     uint64_t read = 0;
+    uint32_t masks_read = 0;
     for (uint32_t at = next; at < plan->block_end[next]; at++) {
         const struct ve_instruction *i = &plan->list[at].instruction;
         struct ve_element element = ve_element_of(i);
@@ -205,6 +206,9 @@ void ve_block_follow(const struct ve_plan *plan, uint32_t first, struct ve_block
             break;
         path->places[path->count++] = at;
         read |= ve_element_reads(i);
+        masks_read |= element.is_masked ? 1u << i->mask : 0;
+        if (element.kind == VE_ELEMENT_MASK)
+            path->masks_written |= 1u << (i->vx & (VE_MASKS - 1)) & ~masks_read;
         if (is_vector && element.kind != VE_ELEMENT_MASK)
             path->written |= (UINT64_C(1) << i->vx) & ~read;
     }

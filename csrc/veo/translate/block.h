@@ -68,6 +68,7 @@ struct ve_block_path {
     uint32_t count;
     uint32_t places[2 * VE_BLOCK_MOST];
     uint64_t written; /* vector registers that are written there, and not read before */
+    uint32_t masks_written;
 };
 void ve_block_follow(const struct ve_plan *plan, uint32_t first, struct ve_block_path *path);
 

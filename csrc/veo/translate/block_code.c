@@ -243,13 +243,28 @@ static void write_value(FILE *out, const struct block *b, uint32_t at)
     fprintf(out, "    const %s %c%u = ", is_half ? "half_group" : "group", is_half ? 'h' : 'x', at);
 }
 
-static void write_whole(FILE *out, const struct block *b, uint32_t at)
+/* The element that a value of an instruction is, which is made of a half. */
+static struct ve_operand_text whole_of(const struct block *b, uint32_t at)
 {
     static const char *const from[] = {
         [VE_PART_UPPER] = "UPPER", [VE_PART_SIGNED] = "SIGNED", [VE_PART_UNSIGNED] = "UNSIGNED"};
+    struct ve_operand_text whole;
     enum ve_part to = element_of(b, at).to;
-    if (to != VE_PART_WHOLE)
-        fprintf(out, "    const group x%u = FROM_%s(h%u);\n", at, from[to], at);
+    if (to == VE_PART_WHOLE)
+        snprintf(whole.text, sizeof whole.text, "x%u", at);
+    else
+        snprintf(whole.text, sizeof whole.text, "FROM_%s(h%u)", from[to], at);
+    return whole;
+}
+
+/* The same where it is put into its register: nothing is made of halves that are not. */
+static struct ve_operand_text put_of(const struct block *b, uint32_t at)
+{
+    struct ve_operand_text put;
+    if (!element_of(b, at).keeps)
+        return whole_of(b, at);
+    snprintf(put.text, sizeof put.text, "e%u", at);
+    return put;
 }
 
 /* True if an operation raises something that no check for a NaN shows to be wanted. */
@@ -320,15 +335,14 @@ static void write_step(FILE *out, const struct block *b, uint32_t at, bool is_pa
             write_operand(out, b, at, operand, made, wanted);
         fprintf(out, element.from == VE_PART_WHOLE ? "%s);\n" : "LOWER_OF(%s));\n", lanes.text);
     }
-    write_whole(out, b, at);
     if (raises_only(b, at))
         fprintf(out, "    KEEP_RAISED(%c%u);\n", element.to == VE_PART_WHOLE ? 'x' : 'h', at);
     fprintf(out, "    const group e%u = ", at);
     if (element.keeps)
-        fprintf(out, "CHOSEN(%s, x%u, %s);\n", lanes.text, at,
+        fprintf(out, "CHOSEN(%s, %s, %s);\n", lanes.text, whole_of(b, at).text,
                 vector_now(b, made, i->vx, VE_PART_WHOLE).text);
     else
-        fprintf(out, "x%u;\n", at);
+        fprintf(out, "%s;\n", whole_of(b, at).text);
 }
 
 static void write_steps(FILE *out, const struct block *b, bool is_part, struct made *made)
@@ -349,8 +363,12 @@ static void write_steps(FILE *out, const struct block *b, bool is_part, struct m
 static bool shows_nan(struct ve_element element, struct ve_element made)
 {
     bool is_seen = element.kind == VE_ELEMENT_MASK && made.kind == VE_ELEMENT_COMPARE;
-    bool makes_one = element.kind == VE_ELEMENT_DOUBLE && made.kind == element.kind &&
-                     !element.is_masked && !made.is_masked;
+    bool are_numbers = element.numbers != VE_ELEMENT_NONE && element.kind == element.numbers &&
+                       made.kind == element.kind;
+    bool is_of_same =
+        made.to == element.from || (made.to == VE_PART_UNSIGNED && element.from == VE_PART_LOWER);
+    bool narrows = element.from == VE_PART_WHOLE && element.to != VE_PART_WHOLE;
+    bool makes_one = are_numbers && is_of_same && !narrows && !element.is_masked && !made.is_masked;
     return makes_one ||
            (is_seen && element.numbers == VE_ELEMENT_DOUBLE && made.numbers == element.numbers);
 }
@@ -453,13 +471,14 @@ static void write_group(FILE *out, const struct block *b, bool is_part)
 
     for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
         if (b->last[vector] != NOWHERE)
-            fprintf(out, "    %sPUT%s(%u, e%u);\n",
+            fprintf(out, "    %sPUT%s(%u, %s);\n",
                     (b->forgotten & ve_bit(vector)) != 0 ? "if (!forgets) " : "",
-                    is_part ? "_PART" : "", vector, b->last[vector]);
+                    is_part ? "_PART" : "", vector, put_of(b, b->last[vector]).text);
     for (uint32_t mask = 0; mask < VE_MASKS; mask++)
         if (b->last_mask[mask] != NOWHERE)
-            fprintf(out, "    PUT_MASK(%u, e%u, %s);\n", mask, b->last_mask[mask],
-                    is_part ? "n - i" : "LANES");
+            fprintf(out, "    %sPUT_MASK(%u, e%u, %s);\n",
+                    (b->path.masks_written >> mask & 1) != 0 ? "if (!forgets) " : "", mask,
+                    b->last_mask[mask], is_part ? "n - i" : "LANES");
     if (b->store < b->end)
         write_end(out, b, is_part, &made);
 }
@@ -494,6 +513,14 @@ static uint64_t written_on(const struct block *b)
         written |= is_scalar && i->operation != VE_OP_LVL ? ve_bit(i->x & 63) : 0;
     }
     return written;
+}
+
+static bool forgets_masks(const struct block *b)
+{
+    bool forgets = false;
+    for (uint32_t mask = 0; mask < VE_MASKS; mask++)
+        forgets |= b->last_mask[mask] != NOWHERE && (b->path.masks_written >> mask & 1) != 0;
+    return forgets;
 }
 
 /* A step ahead: goes to where it ends if it does not lead to the next block without exceptions. */
@@ -554,7 +581,7 @@ void ve_block_write(FILE *out, const struct ve_plan *plan, uint32_t first)
             may_overflow(b) ? " || FIXED_OVERFLOW_STOPS" : "",
             compares(b) ? " || !rounds_to_nearest()" : "", first);
     write_scalars(out, b);
-    if (b->forgotten != 0)
+    if (b->forgotten != 0 || forgets_masks(b))
         write_look(out, b);
     if (b->store < b->end)
         fprintf(out, "    AT(list + %u);\n", b->store);

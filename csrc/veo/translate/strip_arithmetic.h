@@ -29,13 +29,6 @@
 #define IS_NAN "3"
 #define DIFFERENT "4"
 
-/* Registers of vectors: of AVX-512, more of them. */
-#if LANES == 8
-#define ANY_REGISTER "v"
-#else
-#define ANY_REGISTER "x"
-#endif
-
 /* z * w + y, rounded once. */
 #define FMA(suffix, type, y, z, w) \
     __extension__({ \
@@ -117,12 +110,7 @@
 #define DIVIDE_S(y, z, lanes) \
     ((half_group)((half_singles)(y) / (half_singles)CHOSEN(lanes, z, ALL_HALVES(ONE_S))))
 
-#define ROOT(suffix, type, y) \
-    __extension__({ \
-        type root_; \
-        __asm__("vsqrtp" suffix " %1, %0" : "=" ANY_REGISTER(root_) : ANY_REGISTER(y)); \
-        root_; \
-    })
+#define ROOT(suffix, type, y) MADE_OF(type, "vsqrtp" suffix, y)
 
 /* --- integers --- */
 
@@ -160,16 +148,16 @@ IN_LINE group SHUFFLED(group y, group z, group w)
 /* --- conversions --- */
 
 #define DOUBLES_OF(value) ((group) __builtin_convertvector(value, double_group))
+#if LANES == 8
+#define TO_SINGLES(value) MADE_OF(half_group, "vcvtpd2ps", value)
+#else
+#define TO_SINGLES(value) SINGLES_OF((double_group)(value))
+#endif
 #define SINGLES_OF(value) ((half_group) __builtin_convertvector(value, half_singles))
 
 /* The host's instructions have the least integer, too, for what does not fit, and raise the same.
  * FORM: "" or "t", which rounds to 0. */
-#define CONVERTED(type, form, kinds, y) \
-    __extension__({ \
-        type integers_; \
-        __asm__("vcvt" form kinds " %1, %0" : "=" ANY_REGISTER(integers_) : ANY_REGISTER(y)); \
-        integers_; \
-    })
+#define CONVERTED(type, form, kinds, y) MADE_OF(type, "vcvt" form kinds, y)
 #define UPPER_SIGNED(form, y) CONVERTED(half_group, form, "ps2dq", y)
 #define UPPER_UNSIGNED(form, y) CONVERTED(half_group, form, "ps2dq", y)
 #define WHOLE_SIGNED(form, y) CONVERTED(half_group, form, "pd2dq", y)

@@ -48,14 +48,28 @@ typedef half_group half_group_in_memory __attribute__((aligned(4), may_alias));
 /* Elements where lanes are all ones, and others where they are 0. */
 #define CHOSEN(lanes, value, other) (((value) & (lanes)) | ((other) & ~(lanes)))
 
+/* Registers of vectors: of AVX-512, more of them. */
+#if LANES == 8
+#define ANY_REGISTER "v"
+#else
+#define ANY_REGISTER "x"
+#endif
+/* The result of an instruction that has one operand. */
+#define MADE_OF(type, instruction, operand) \
+    __extension__({ \
+        type made_; \
+        __asm__(instruction " %1, %0" : "=" ANY_REGISTER(made_) : ANY_REGISTER(operand)); \
+        made_; \
+    })
+
 #define ALL_HALVES(value) ((half_group){0} + (uint32_t)(value))
 #define NO_HALVES ((half_group){0})
 /* Halves of elements, and the elements that are made of them: see PART in element_wise.inc. */
 #define LOWER_OF(value) __builtin_convertvector(value, half_group)
 #define UPPER_OF(value) LOWER_OF((value) >> 32)
-#define FROM_UPPER(half) (__builtin_convertvector(half, group) << 32)
-#define FROM_SIGNED(half) ((group) __builtin_convertvector((signed_half_group)(half), signed_group))
-#define FROM_UNSIGNED(half) __builtin_convertvector(half, group)
+#define FROM_UPPER(half) (FROM_UNSIGNED(half) << 32)
+#define FROM_SIGNED(half) MADE_OF(group, "vpmovsxdq", half)
+#define FROM_UNSIGNED(half) MADE_OF(group, "vpmovzxdq", half)
 
 /* All ones in the first COUNT lanes. */
 IN_LINE group first_lanes(uint64_t count)

@@ -164,4 +164,33 @@ static inline void set_up_engines(void)
     CHECK(mprotect(memory + PAGE, PAGE, PROT_NONE) == 0);
 }
 
+/* --- switches between engines --- */
+
+static bool switches; /* for the core whose engine changes */
+
+/* A call of the host in each iteration; at times the engine is another one afterwards. */
+static inline bool switching_gate(struct ve_core *core, uint64_t address)
+{
+    CHECK(address == core->gate_low && core->code != NULL);
+    if (!switches)
+        return true;
+
+    if (random_word() % 8 == 0) {
+        ve_translate_use((enum ve_engine)(random_word() % 3));
+        ve_code_period = 8;
+    }
+    if (random_word() % 32 == 0)
+        ve_code_changed();
+    if (random_word() % 32 == 0) { /* code is decoded anew, and no exception happens */
+        uint64_t psw = ve_core_psw(core);
+        ve_core_set_psw(core, psw | (uint64_t)VE_PSW_DIVIDE << VE_PSW_ENABLE_SHIFT);
+        ve_core_set_psw(core, psw);
+    }
+    return true;
+}
+
+/* The end of a loop of so many instructions before it. */
+#define COUNT_DOWN WORD(LEA, SX(COUNTER) | SZ(COUNTER) | DISPLACEMENT(-1))
+#define UP_TO_0(words) BRANCH(BR_L, VE_GREATER, SY(COUNTER), -8 * (words))
+
 #endif
