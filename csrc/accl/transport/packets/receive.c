@@ -196,10 +196,10 @@ static uint32_t timed_out(struct packet_request *w)
 
     request_unlock(w);
     if (w->message->channel == CHANNEL_COLLECTIVE)
-        return acclib_call_fail(
-            device, w->timeout_bits,
-            "collective call %u on communicator %u: rank %u did not come in %u ms", w->message->tag,
-            w->comm->id, w->index, device->timeout_ms);
+        return acclib_call_fail(device, w->timeout_bits,
+                                "collective call %u on communicator %u: rank %u did not come "
+                                "within the timeout of %u ms",
+                                w->message->tag, w->comm->id, w->index, device->timeout_ms);
     uint32_t tag = w->message->tag;
 
     return acclib_call_fail(

@@ -78,12 +78,12 @@ static uint32_t tell_difference(accl_device *device, const struct communicator *
 static uint32_t tell_timeout(accl_device *device, const struct operation *op, uint64_t number,
                              uint32_t index)
 {
-    return acclib_call_fail(
-        device, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR),
-        "%s on communicator %u (collective call %llu): rank %u did not come in %u ms",
-        acclib_call_name(op->comm, op->call), op->comm->id,
-        (unsigned long long)communicator_shown_call(op->comm, number),
-        communicator_shown(op->comm, index), device->timeout_ms);
+    return acclib_call_fail(device, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR),
+                            "%s on communicator %u (collective call %llu): rank %u did not come "
+                            "within the timeout of %u ms",
+                            acclib_call_name(op->comm, op->call), op->comm->id,
+                            (unsigned long long)communicator_shown_call(op->comm, number),
+                            communicator_shown(op->comm, index), device->timeout_ms);
 }
 
 /* The call that a member shows, and how many rounds of it, if that matters; or another word for

@@ -109,13 +109,14 @@ static uint32_t wait_for_member(accl_device *device, const struct operation *op,
     }
     acclib_wait_end(&w);
     if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
-        acclib_call_fail(device, bits,
-                         "%s: rank %u did not %s communicator %u (key %016llx) in %u ms%s%s",
-                         acclib_call_name(comm, op->call), communicator_shown(comm, index),
-                         peer->arena != NULL ? "make" : "start and join", comm->id,
-                         (unsigned long long)comm->key, device->timeout_ms,
-                         peer->arena != NULL ? "" : ", or had ended before any other rank saw it",
-                         peer->arena != NULL ? "" : acclib_meeting_rule);
+        acclib_call_fail(
+            device, bits,
+            "%s: rank %u did not %s communicator %u (key %016llx) within the timeout of %u ms%s%s",
+            acclib_call_name(comm, op->call), communicator_shown(comm, index),
+            peer->arena != NULL ? "make" : "start and join", comm->id,
+            (unsigned long long)comm->key, device->timeout_ms,
+            peer->arena != NULL ? "" : ", or had ended before any other rank saw it",
+            peer->arena != NULL ? "" : acclib_meeting_rule);
 
     return bits;
 }
