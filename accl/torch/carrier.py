@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Carrier"]
 
+# Tells parts that differ in size from messages of the program, for receives from any rank.
+PARTS_TAG = 0xFFFF_FFFE
+
 
 class Carrier:
     """The part of a process group that has the device."""
@@ -186,12 +189,12 @@ class Carrier:
 
         def job() -> None:
             handles = [
-                self._device.recv(got[r], None, r, comm_id=self._parts, run_async=True)
+                self._device.recv(got[r], None, r, PARTS_TAG, comm_id=self._parts, run_async=True)
                 for r in others
                 if len(got[r])
             ]
             handles += [
-                self._device.send(sent[r], None, r, comm_id=self._parts, run_async=True)
+                self._device.send(sent[r], None, r, PARTS_TAG, comm_id=self._parts, run_async=True)
                 for r in others
                 if len(sent[r])
             ]

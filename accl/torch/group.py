@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import atexit
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.distributed as dist
 
-from accl.errors import ACCLArgumentError, ACCLUnsupportedError
+from accl.errors import ACCLArgumentError
 from accl.torch.arguments import (
     check_parts,
     check_whole,
@@ -24,7 +24,8 @@ from accl.torch.arguments import (
 )
 from accl.torch.carrier import Carrier
 from accl.torch.kinds import check_alike, flatten, moved_type, row_of, writable
-from accl.torch.work import Message, Work
+from accl.torch.senders import Senders
+from accl.torch.work import FromAny, Lane, Message, Work
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -61,6 +62,9 @@ class ProcessGroupACCL(Carrier, dist.ProcessGroup):
         dist.ProcessGroup.__init__(self, self._rank, self._size)
         self._store = store
         self._names = ["", ""]
+        self._senders = Senders(device, self._rank, self._size)
+        # Receives from any rank wait here, in their order, and not before collectives.
+        self._from_any = Lane(f"accl-torch-any-{self._rank}")
         self.set_timeout(timeout)
         _live.add(self)
 
@@ -121,7 +125,8 @@ class ProcessGroupACCL(Carrier, dist.ProcessGroup):
 
     def set_timeout(self, timeout: timedelta) -> None:
         """Set how long operations wait for other ranks."""
-        self._device.set_timeout(max(1, round(timeout.total_seconds() * 1000)))
+        self._limit = timeout.total_seconds()
+        self._device.set_timeout(max(1, round(self._limit * 1000)))
 
     _set_default_timeout = set_timeout
 
@@ -132,6 +137,7 @@ class ProcessGroupACCL(Carrier, dist.ProcessGroup):
         """Close it. Operations that are not done fail, here and on ranks that wait for this one."""
         _live.discard(self)
         self._lane.close(self._device.deinit)
+        self._from_any.close(self._senders.close)
         self._stage.close()
 
     abort = shutdown
@@ -420,6 +426,30 @@ class ProcessGroupACCL(Carrier, dist.ProcessGroup):
     def recv(self, tensors: Any, peer: int, tag: int = 0) -> Work:
         """Receive a tensor from a rank."""
         (tensor,) = one_tensor(tensors, "recv")
+        row, finish = self._received(tensor)
+        handle = self._device.recv(row, None, self._peer(peer, "recv"), tag, run_async=True)
+        self._senders.take_from(peer, handle)
+        self._counter.add("recv", 0, row.nbytes)
+        return Message("recv", handle, finish, [tensor], peer)
+
+    def recv_anysource(self, tensors: Any, tag: int = 0) -> Work:
+        """Receive a tensor from the next rank that sends one."""
+        (tensor,) = one_tensor(tensors, "recv")
+        if self._size == 2:
+            return self.recv([tensor], 1 - self._rank, tag)
+        row, finish = self._received(tensor)
+
+        def receive() -> int:
+            source = self._senders.wait(tag, self._limit)
+            self._device.recv(row, None, source, tag)
+            finish()
+            return source
+
+        self._counter.add("recv", 0, row.nbytes)
+        return self._from_any.put(FromAny("recv", receive, [tensor]))
+
+    def _received(self, tensor: Tensor) -> tuple[Any, Callable[[], None]]:
+        """Give the memory for a message, and what moves it to a tensor that is not contiguous."""
         made = writable(tensor, "recv")
         row = row_of(flatten(tensor if made is None else made), moved_type(tensor.dtype))
 
@@ -427,15 +457,7 @@ class ProcessGroupACCL(Carrier, dist.ProcessGroup):
             if made is not None:
                 tensor.detach().copy_(made)
 
-        handle = self._device.recv(row, None, self._peer(peer, "recv"), tag, run_async=True)
-        self._counter.add("recv", 0, row.nbytes)
-        return Message("recv", handle, finish, [tensor], peer)
-
-    def recv_anysource(self, _tensors: Any, _tag: int = 0) -> Work:
-        """Raise an error: the engine receives from a rank that is named."""
-        raise ACCLUnsupportedError(
-            "recv: the backend accl receives from a rank that is named: pass src"
-        )
+        return row, finish
 
     def _peer(self, peer: int, name: str) -> int:
         if not 0 <= peer < self._size or peer == self._rank:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from accl._handle import ACCLHandle
 
-__all__ = ["Lane", "Message", "Work"]
+__all__ = ["FromAny", "Lane", "Message", "Work"]
 
 
 def _seconds(timeout: timedelta | None) -> float | None:
@@ -42,7 +42,7 @@ class Work(_Work):
 
     def __init__(self, name: str, job: Callable[[], None], results: Sequence[Tensor]) -> None:
         super().__init__()
-        self._name = name
+        self.name = name
         self._job: Callable[[], None] | None = job
         self._results = list(results)
         self._error: BaseException | None = None
@@ -94,7 +94,7 @@ class Work(_Work):
         limit = _seconds(timeout)
         if not self._ended.wait(limit):
             raise ACCLUnfinishedError(
-                f"{self._name}: did not finish within {limit:g} s; it continues, and may be "
+                f"{self.name}: did not finish within {limit:g} s; it continues, and may be "
                 "waited for again"
             )
         self._value()
@@ -204,6 +204,34 @@ class Message(Work):
     _source_rank = source_rank
 
 
+class FromAny(Work):
+    """A message from any rank, which a thread of the group receives.
+
+    Parameters
+    ----------
+    name : str
+        The operation.
+    receive : callable
+        Receives it, and returns the rank that has sent it.
+    results : sequence of Tensor
+        What `result()` and the future give.
+    """
+
+    def __init__(self, name: str, receive: Callable[[], int], results: Sequence[Tensor]) -> None:
+        def job() -> None:
+            self._source = receive()
+
+        super().__init__(name, job, results)
+        self._source = -1
+
+    def source_rank(self) -> int:
+        """Wait for the end, and return the rank that has sent."""
+        self.wait()
+        return self._source
+
+    _source_rank = source_rank
+
+
 class Lane:
     """Carries out the collectives of a group one after the other.
 
@@ -236,9 +264,12 @@ class Lane:
 
     def start(self, name: str, job: Callable[[], None], results: Sequence[Tensor]) -> Work:
         """Have an operation carried out after those before it."""
-        work = Work(name, job, results)
+        return self.put(Work(name, job, results))
+
+    def put(self, work: Work) -> Work:
+        """Have a work carried out after those before it."""
         with self._count:
-            self._check(name)
+            self._check(work.name)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
                 self._thread.start()

@@ -52,11 +52,6 @@ void acclib_note_describe(struct text *out, uint32_t rank, const struct arena_he
     uint64_t key = READ_ONCE(note->key);
     uint64_t waited = (uint64_t)clock_now() - (uint64_t)READ_ONCE(note->since);
 
-    if (atomic_load(&arena->closed)) {
-        text_add(out, "rank %u has closed its device\n", rank);
-        return;
-    }
-
     if (operation == NO_RANK || version % 2 || version != atomic_load(&note->version)) {
         text_add(out, "rank %u is not waiting\n", rank);
         return;

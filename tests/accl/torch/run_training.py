@@ -68,6 +68,12 @@ def use_functions(rank: int, size: int) -> dict[str, Any]:
     for work in dist.batch_isend_irecv(calls) if size > 1 else []:
         work.wait()
     found["batch of messages"] = size == 1 or bool((got == (rank - 1) % size).all())
+    if rank:
+        dist.send(torch.full((3,), float(rank)), 0, tag=2)
+    else:
+        found["from any rank"] = all(
+            dist.recv(got, tag=2) == got[0] == got[2] for _ in range(1, size)
+        )
     half = dist.new_group([number for number in range(size) if number % 2 == 0])
     if rank % 2 == 0:
         ones = torch.ones(2)

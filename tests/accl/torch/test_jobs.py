@@ -86,3 +86,12 @@ def test_lost_rank_is_an_error_in_all_others(start_job):
             kind, text = answer[how]
             assert kind == "RuntimeError" and "PEER" in text, (how, kind, text)
     assert third.wait(timeout=60) == -9
+
+
+def test_a_rank_that_is_left_alone_waits_for_nobody(start_job):
+    first, *_ = start_job(3, "run_alone")
+    out, err = first.communicate(timeout=200)
+    assert first.returncode == 0, err
+    kind, text = json.loads(out.strip().splitlines()[-1])
+    assert kind == "ACCLPeerError", text
+    assert "nobody is left" in text and "rank 1 has died" in text and "rank 2 has died" in text

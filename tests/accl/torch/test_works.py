@@ -142,7 +142,7 @@ CALLS = [
     ("alltoall", lambda t: ([t.ones(3)] * 2, [t.ones(2)] * 2), ACCLArgumentError, "to itself"),
     ("send", lambda t: ([t.ones(3)], 0), ACCLArgumentError, "not this one"),
     ("recv", lambda t: ([t.ones(3)], 2), ACCLArgumentError, "one of 0 to 1"),
-    ("recv_anysource", lambda t: ([t.ones(3)], 0), ACCLUnsupportedError, "pass src"),
+    ("recv_anysource", lambda t: ([t.ones(3), t.ones(3)],), ACCLArgumentError, "one tensor"),
 ]  # fmt: skip
 
 

@@ -153,8 +153,19 @@ static uint32_t receive_message(accl_device *device, struct communicator *comm, 
 
 static void packets_describe(accl_device *device, uint32_t rank, struct text *out)
 {
-    (void)device;
-    text_add(out, "rank %u is reached by packets\n", rank);
+    struct packets *p = device->packets;
+    if (p == NULL)
+        return;
+
+    const struct packet_link *link = &p->links[rank];
+    pthread_mutex_lock(&p->lock);
+    if (link->lost)
+        text_add(out, "rank %u is lost: %s\n", rank, link->why);
+    else if (link->left)
+        text_add(out, "rank %u has closed its device\n", rank);
+    else
+        text_add(out, "rank %u is reached by packets\n", rank);
+    pthread_mutex_unlock(&p->lock);
 }
 
 const struct transport acclib_packets = {

@@ -264,8 +264,15 @@ static void shm_wake(accl_device *device, uint64_t wakes)
 
 static void shm_describe(accl_device *device, uint32_t rank, struct text *out)
 {
-    const struct arena_header *arena = peer_of(device, rank)->arena;
-    if (arena != NULL)
+    struct peer *peer = peer_of(device, rank);
+    const struct arena_header *arena = peer->arena;
+    bool left = arena != NULL ? atomic_load(&arena->closed) != 0
+                              : peer->in != NULL && atomic_load(&peer->in->left) != 0;
+    if (left)
+        text_add(out, "rank %u has closed its device\n", rank);
+    else if (acclib_peer_is_dead(peer))
+        text_add(out, "rank %u has died\n", rank);
+    else if (arena != NULL)
         acclib_note_describe(out, rank, arena);
     else
         text_add(out, "rank %u is not attached yet\n", rank);
