@@ -107,8 +107,21 @@ class ProgramFigures:
     def limit(self) -> float:
         """Bytes per cycle that the DMA engines can do, in transfers of 2,048 bytes."""
         options = self.program.options
-        cycles = options.get("softDmaSetup", 0) + 2 * options.get("softDmaEnginePerKiB", 0)
+        cycles = options.get("softDmaSetup", 0) + 2.0 * options.get("softDmaEnginePerKiB", 0)
+        if options.get("softDramBanks", 0):
+            cycles = self._cycles_of_banks()
         return options.get("softDmaEngines", 1) * 2048 / cycles if cycles else float("inf")
+
+    def _cycles_of_banks(self) -> float:
+        """Cycles of an engine for 2,048 bytes of rows that are not open."""
+        options = self.program.options
+        rows = max(1, 2048 // options["softDramRowBytes"])
+        clocks = rows * options["softDramRcdClocks"] + options["softDramClClocks"]
+        if options["softDramBanks"] == 1:
+            clocks += (rows - 1) * options["softDramRpClocks"]
+        clocks += 256 * options["softDramCcdClocks"]
+        per_cycle = options["softDramMHz"] * 1e6 / self.program.clock_hz
+        return options["softDramSetupCycles"] + clocks / per_cycle
 
     @property
     def width(self) -> int:

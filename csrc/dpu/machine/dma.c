@@ -18,6 +18,15 @@ uint32_t dpu_next_dma_engine(const struct dpu_machine *m)
     return next;
 }
 
+/* Not inline, so that it costs the fitted times no registers. */
+__attribute__((noinline)) static void use_banks(struct dpu_machine *m, const struct dpu_thread *t,
+                                                uint32_t far, uint32_t bytes, uint32_t wait)
+{
+    m->dma_engine = dpu_next_dma_engine(m);
+    dpu_dram_transfer(m, &(struct dpu_request){dpu_now(m), t->id, far, bytes, wait, false});
+    m->regroup = true;
+}
+
 /*
  * The data moves now. The tasklet is blocked until the transfer would be over: an engine does
  * one after the other, and is busy for its setup and the bytes, while the tasklet also sees the
@@ -26,10 +35,13 @@ uint32_t dpu_next_dma_engine(const struct dpu_machine *m)
 static void block(struct dpu_machine *m, struct dpu_thread *t, uint32_t far, uint32_t bytes,
                   uint32_t latency)
 {
-    const struct dpu_machine_options *o = &m->options;
-    if (o->accounting == DPU_ACCOUNTING_VENDOR)
+    if (UNLIKELY(m->transfer_time != DPU_TRANSFERS_FITTED)) {
+        if (m->transfer_time == DPU_TRANSFERS_OF_BANKS)
+            use_banks(m, t, far, bytes, latency);
         return;
+    }
 
+    const struct dpu_machine_options *o = &m->options;
     uint32_t crossings = (far + bytes - 1) / DPU_DRAM_PAGE - far / DPU_DRAM_PAGE;
     uint64_t pages = (uint64_t)crossings * o->dma_page_crossing;
     uint64_t busy = o->dma_setup + (uint64_t)bytes * o->dma_engine_per_kib / 1024 + pages;
@@ -84,7 +96,7 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
         copy_memory(m->mram + far, m->wram + near, bytes);
         m->dma.writes++;
         m->dma.write_bytes += bytes;
-        block(m, t, far, bytes, m->options.dma_write_latency);
+        block(m, t, far, bytes, m->write_wait);
     } else {
         if (op->kind == DPU_OP_LDMAI)
             to_iram(m, near, far, bytes);
@@ -92,7 +104,7 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
             copy_memory(m->wram + near, m->mram + far, bytes);
         m->dma.reads++;
         m->dma.read_bytes += bytes;
-        block(m, t, far, bytes, m->options.dma_read_latency);
+        block(m, t, far, bytes, m->read_wait);
     }
 
     return op + 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine.h"
 
+#include "dram.h"
 #include "drift.h"
 #include "issue.h"
 #include "observed.h"
@@ -15,7 +16,7 @@
 
 static bool needs_turns(const struct dpu_machine *m)
 {
-    return m->program->needs_turns || dpu_issue_varies(m) ||
+    return m->program->needs_turns || dpu_issue_varies(m) || dpu_dram_reorders(m) ||
            (m->options.switches & ~(uint32_t)COMPARED) != 0;
 }
 

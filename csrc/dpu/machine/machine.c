@@ -20,6 +20,7 @@ void dpu_machine_default_options(struct dpu_machine_options *options)
     *options = (struct dpu_machine_options){.size = sizeof *options,
                                             .architecture = DPU_ARCHITECTURE_V1A,
                                             .accounting = DPU_ACCOUNTING_PIPELINE,
+                                            .clock_mhz = 350,
 #define X(key, type, field, low, high, value, ...) .field = (value),
                                             DPU_MACHINE_NUMBERS(X)
 #undef X
@@ -39,14 +40,14 @@ static bool numbers_are_valid(const struct dpu_machine_options *options)
     DPU_MACHINE_NUMBERS(X)
 #undef X
     return options->dram_refresh_cycles < options->dram_refresh_interval &&
-           options->forwarding <= options->round_cycles;
+           options->forwarding <= options->round_cycles && dpu_machine_dram_is_possible(options);
 }
 
 static bool options_are_valid(const struct dpu_machine_options *options)
 {
     return options->size == sizeof *options && dpu_chip_of(options->architecture) != NULL &&
            options->accounting <= DPU_ACCOUNTING_VENDOR && options->engine < DPU_ENGINE_COUNT &&
-           numbers_are_valid(options);
+           options->clock_mhz != 0 && numbers_are_valid(options);
 }
 
 _Static_assert(DPU_TASKLETS_MOST == DPU_MACHINE_THREADS && DPU_IRAM_MOST == DPU_MACHINE_IRAM &&

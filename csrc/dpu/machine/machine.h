@@ -63,6 +63,7 @@ struct dpu_machine_options {
     uint32_t architecture; /* enum dpu_architecture */
     uint32_t accounting;   /* enum dpu_accounting */
     uint32_t engine;       /* enum dpu_engine_kind */
+    uint32_t clock_mhz;    /* of the DPU; only banks of DRAM, whose clock is another, ask for it */
 #define X(key, type, field, ...) type field;
     DPU_MACHINE_NUMBERS(X)
 #undef X
@@ -162,6 +163,9 @@ void dpu_machine_get_options(const struct dpu_machine *machine,
  * invalid. */
 bool dpu_machine_set_options(struct dpu_machine *machine,
                              const struct dpu_machine_options *options);
+
+/* False if options of banks of the DRAM make no sense together. */
+bool dpu_machine_dram_is_possible(const struct dpu_machine_options *options);
 
 /* Sizes of the chip: tasklets, instructions of IRAM, bytes of WRAM and MRAM. */
 uint32_t dpu_machine_thread_count(const struct dpu_machine *machine);

@@ -4,6 +4,7 @@
 #define OFFCHIP_DPU_MACHINE_STATE_H
 
 #include "dpu/isa/forms.h"
+#include "dram.h"
 #include "machine.h"
 #include "observe.h"
 
@@ -140,6 +141,13 @@ struct dpu_progress {
     DPU_PROGRESS;
 };
 
+/* Ways to decide how long transfers take. */
+enum dpu_transfer_time {
+    DPU_TRANSFERS_FITTED,   /* the options' constants */
+    DPU_TRANSFERS_OF_BANKS, /* see dram.h */
+    DPU_TRANSFERS_NONE,     /* nothing: the vendor's accounting */
+};
+
 struct dpu_engine;
 struct dpu_issue_fact;
 struct dpu_machine;
@@ -172,6 +180,8 @@ struct dpu_machine {
     struct dpu_machine_options options;
     /* Of so many tasklets that take part: cycles of a round, and cycles that issue. */
     uint16_t round_length[DPU_MACHINE_THREADS + 1], issue_length[DPU_MACHINE_THREADS + 1];
+    enum dpu_transfer_time transfer_time;
+    uint32_t read_wait, write_wait;     /* cycles of a tasklet beside those of the bytes */
     struct dpu_issue_fact *issue_facts; /* of each instruction, see issue.c; NULL: none yet */
     _Atomic uint32_t interrupt;
 
@@ -197,6 +207,7 @@ struct dpu_machine {
     struct dpu_dma_totals launch_dma;                           /* likewise */
     uint64_t refresh_interval; /* cycle at which one of the launch begins; see timing.c */
     struct dpu_observing observing;
+    struct dpu_dram dram; /* if transfers are of banks */
 };
 
 static inline uint32_t dpu_pc(const struct dpu_machine *m, const struct dpu_operation *op)

@@ -11,6 +11,8 @@
 
 #define DPU_DMA_ENGINES_MOST 8
 #define DPU_ISSUE_WIDTH_MOST 8
+#define DPU_DRAM_BANKS_MOST 16
+#define DPU_DRAM_ROW_MOST 65536
 #define DPU_HAZARD_MOST 100
 #define DPU_TASKLETS_MOST 24
 #define DPU_IRAM_MOST 4096
@@ -23,6 +25,10 @@
  * A tasklet waits for a transfer for its latency and what its bytes take of that; an engine, which
  * transfers one after the other, is busy for its setup and what they take of it. Refreshes are
  * DDR4's 260 ns every 7.8 us, four at once.
+ *
+ * With banks of DRAM, times of rows and columns are in its clocks: DDR4-2400's 16, 39, 16 and 16,
+ * and between columns what gives the same bandwidth as softDmaEnginePerKiB; the cycles beside them
+ * leave transfers of 8 bytes as long as without banks.
  */
 #define DPU_MACHINE_NUMBERS(X) \
     X("softMaxCycles", uint64_t, max_cycles, 0, UINT64_MAX, 0, \
@@ -65,6 +71,37 @@
       "refreshed") \
     X("softDramRefreshCycles", uint32_t, dram_refresh_cycles, 0, 999999999, 364, \
       "how many these are, less than the interval has; 0: no refresh") \
+    X("softDramBanks", uint32_t, dram_banks, 0, DPU_DRAM_BANKS_MOST, 0, \
+      "banks of the DRAM: transfers take what its rows and columns do, by the keys below, and " \
+      "not " \
+      "by the latency, setup, size and page crossings above; rows go over the banks one by one. " \
+      "0: by those above") \
+    X("softDramMHz", uint32_t, dram_mhz, 1, 10000, 1200, "clock of the DRAM in MHz") \
+    X("softDramRowBytes", uint32_t, dram_row_bytes, 8, DPU_DRAM_ROW_MOST, 1024, \
+      "bytes of a row, a power of two") \
+    X("softDramRcdClocks", uint32_t, dram_rcd, 0, 10000, 16, \
+      "tRCD: clocks of the DRAM from the opening of a row to its first access") \
+    X("softDramRasClocks", uint32_t, dram_ras, 0, 20000, 39, \
+      "tRAS: the least that a row is open, at least tRCD") \
+    X("softDramRpClocks", uint32_t, dram_rp, 0, 10000, 16, "tRP: the time to close a row") \
+    X("softDramClClocks", uint32_t, dram_cl, 0, 10000, 16, \
+      "tCL: from the last access of a transfer to its data") \
+    X("softDramCcdClocks", uint32_t, dram_ccd, 1, 10000, 14, \
+      "tCCD: between two accesses of 8 bytes of a row") \
+    X("softDramOpenRows", uint32_t, dram_open_rows, 0, 1, 0, \
+      "1: a row stays open until another one of its bank is needed; 0: it is closed after the " \
+      "access of a transfer") \
+    X("softDramOpenRowFirst", uint32_t, dram_open_row_first, 0, 1, 0, \
+      "1: of waiting transfers, what is in an open row comes first, then the oldest (FR-FCFS); " \
+      "needs softDramOpenRows=1, and tasklets are run in turns. 0: in their order (FIFO)") \
+    X("softDramSetupCycles", uint32_t, dram_setup, 0, 1000000, 24, \
+      "cycles of the DPU from the beginning of a transfer, in which it occupies an engine, to " \
+      "its " \
+      "first access") \
+    X("softDramReadReturnCycles", uint32_t, dram_read_return, 0, 1000000, 39, \
+      "cycles of the DPU that the tasklet waits after the data of a transfer from MRAM") \
+    X("softDramWriteReturnCycles", uint32_t, dram_write_return, 0, 1000000, 23, \
+      "the same for a transfer to MRAM") \
     X("softSwitches", uint32_t, switches, 0, UINT32_MAX, 0, \
       "the switches below as one number: bits of `enum dpu_switch`")
 

@@ -71,6 +71,8 @@ void dpu_machine_boot(struct dpu_machine *m)
     for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++)
         m->threads[id].instructions = 0;
 
+    if (m->transfer_time == DPU_TRANSFERS_OF_BANKS)
+        dpu_dram_reset(m);
     if (m->fault.kind != DPU_FAULT_NONE)
         return;
 

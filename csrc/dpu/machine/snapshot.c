@@ -24,6 +24,7 @@ struct dpu_snapshot {
         wram[DPU_MACHINE_WRAM_ROOM]; /* of the blocks that are not zero; others may be anything */
     bool is_zero[BLOCKS];
     struct dpu_progress progress;
+    struct dpu_dram dram; /* if transfers are of banks */
 
     uint8_t *log;
     size_t used, room;
@@ -68,6 +69,8 @@ bool dpu_snapshot_take(struct dpu_machine *m)
 
     copy_wram(s, m);
     s->progress = m->progress;
+    if (m->transfer_time == DPU_TRANSFERS_OF_BANKS)
+        s->dram = m->dram;
     s->used = 0;
     s->is_valid = true;
     return true;
@@ -131,6 +134,8 @@ void dpu_snapshot_restore(struct dpu_machine *m)
     restore_mram(m);
     restore_wram(s, m);
     m->progress = s->progress;
+    if (m->transfer_time == DPU_TRANSFERS_OF_BANKS)
+        m->dram = s->dram;
 }
 
 void dpu_snapshot_drop(struct dpu_machine *m)

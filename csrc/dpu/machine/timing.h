@@ -5,7 +5,7 @@
 
 #include "machine_state.h"
 
-/* Fills the two tables below, from the options. */
+/* Fills the two tables below, and what transfers need, from the options. */
 void dpu_timing_set_up(struct dpu_machine *machine);
 
 /* Cycles that a round of so many tasklets lasts. */

@@ -105,6 +105,77 @@ def test_refreshes_and_pages_have_keys(run):
     assert "softDramRefreshCycles=364, but it must be less" in caught.value.detail
 
 
+def test_banks_with_upmems_values_give_the_fitted_times(run):
+    for more in "", ",softDramOpenRows=1", ",softDramOpenRows=1,softDramOpenRowFirst=1":
+        assert run(f"softDramBanks=1{more}").cycles == pytest.approx(run(PLAIN).cycles, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("keys", "more"),
+    [
+        # Of four transfers one by one; 1,200 clocks are 350 cycles.
+        ("softDramRcdClocks=1216,softDramRasClocks=1239", 4 * 350),
+        ("softDramClClocks=1216", 4 * 350),
+        ("softDramCcdClocks=26", 4 * 128 * 3.5),
+        ("softDramSetupCycles=1124", 4 * 1100),
+        # A tasklet that sees its data later keeps nobody else from transferring: of the four, one
+        # of 556 cycles is not waited for.
+        ("softDramReadReturnCycles=5539", 5539 - 556),
+        ("softDramWriteReturnCycles=1123", 1100),
+        # Three transfers wait until the row of the one before is closed; setup and data do not.
+        ("softDramRpClocks=6000", 3 * (1750 - 24 - 16 * 350 / 1200)),
+        ("softDramRasClocks=12000", 3 * (3500 + 16 * 350 / 1200 - 24 - 1824 * 350 / 1200)),
+    ],
+)
+def test_times_of_banks_have_keys(run, keys, more):
+    steady = "softDramRefreshCycles=0,softDramBanks=1"
+    assert run(f"{steady},{keys}").cycles == pytest.approx(run(steady).cycles + more, abs=50)
+
+
+def test_banks_have_a_clock_and_rows_of_their_own(run):
+    steady = "softDramRefreshCycles=0,softDramBanks=1"
+    plain = run(steady).cycles
+    # 1,824 clocks of each of four transfers; the same DRAM beside a DPU with another clock.
+    for keys, factor in ("softDramMHz=2400", 0.5), ("softDramMHz=600", 2), ("fckFrequency=700", 2):
+        more = 4 * (factor - 1) * 1824 * 350 / 1200
+        assert run(f"{steady},{keys}").cycles == pytest.approx(plain + more, abs=60)
+    # 15 rows more of each transfer: closed and opened on few banks; on 16, they are still open.
+    rows = f"{steady},softDramRowBytes=64,softDramOpenRows=1,softDramRasClocks=16"
+    for banks, clocks in (1, 4 * 16 * 32), (2, 4 * 16 * 32), (16, 16 * 16):
+        found = run(f"{rows},softDramBanks={banks}").cycles
+        assert found == pytest.approx(plain + (clocks - 4 * 16) * 350 / 1200, abs=30)
+
+
+@pytest.mark.parametrize("more", ["", ",softDramOpenRows=1", "reordered"])
+def test_all_engines_give_the_times_of_banks(run, more):
+    more = more.replace("reordered", ",softDramOpenRows=1,softDramOpenRowFirst=1")
+    chip = f"softDramBanks=1,softDramRasClocks=300{more}"
+    found = [run(f"{chip},softEngine={engine}") for engine in ("turns", "drift", "translated")]
+    assert len({one.cycles for one in found}) == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ("softDramRowBytes=1000", "softDramRowBytes=1000, but it must be a power of two"),
+        ("softDramRasClocks=15", "softDramRasClocks=15, but it must be at least softDramRcdClocks"),
+        ("softDramOpenRowFirst=1", "that needs softDramOpenRows=1"),
+        (
+            "softDramOpenRowFirst=1,softDramOpenRows=1,softDmaEngines=2",
+            "softDmaEngines=2, but only transfers that wait for the same engine",
+        ),
+        (
+            "softDramRefreshInterval=400,softDramRcdClocks=200,softDramRasClocks=200",
+            "no row can be opened (200 clocks) and accessed (14) in the cycles between",
+        ),
+    ],
+)
+def test_banks_that_contradict_themselves_are_refused(make_set, keys, why):
+    with pytest.raises(DpuError) as caught:
+        make_set(nr_dpus=1, profile=f"softDramBanks=1,{keys}")
+    assert why in str(caught.value.detail)
+
+
 def test_the_pipeline_has_a_key(run):
     plain, slow = run(PLAIN), run("softPipelineCycles=111")
     assert slow.instructions == plain.instructions
@@ -274,6 +345,16 @@ def test_keys_of_time_that_change_nothing_are_named(run_python):
     for text in ("softDmaEngines=2", "softPipelineWidth=2"):
         assert done.stderr.count(f"the profile says {text}, but with backend=simulator") == 1
     assert done.stderr.count("it changes nothing") == 2
+
+
+def test_keys_of_the_other_model_of_dram_are_named(run_python):
+    program = "import dpu\nfor _ in range(2): dpu.DpuSet(nr_dpus=1, library='soft').free()\n"
+    keys = "softDmaSetup=35,softDramRcdClocks=17,softDramRefreshCycles=300,softDmaEngines=2"
+    for banks, named in ("softDramBanks=0", "softDramRcdClocks=17"), ("softDramBanks=1", "softDma"):
+        done = run_python(program, env={"UPMEM_PROFILE": f"{banks},{keys}"})
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.count(f"the profile says {named}") == 1, done.stderr
+        assert done.stderr.count("it changes nothing") == 1
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,15 @@ def test_a_timeline_keeps_the_rules_of_its_format(profile: RawProfile) -> None:
         check_trace(timeline(replace(profile, programs=programs)))
 
 
+def test_the_roof_of_transfers_is_that_of_banks(tmp_path: Path) -> None:
+    path, host = tmp_path / "banks.dpuprofile", command(build(tmp_path), 2, 1)
+    for keys, clocks in ("softDramBanks=1", 3 * 16), ("softDramBanks=2,softDramMHz=600", 2 * 32):
+        run(host, DPU_PROFILE=f"file={path}", UPMEM_PROFILE=keys)
+        factor = 350 / (600 if "600" in keys else 1200)
+        cycles = 24 + (2 * 16 + 16 + 256 * 14 + (16 if clocks == 3 * 16 else 0)) * factor
+        assert program_figures(load([path]))[0].limit == pytest.approx(2048 / cycles)
+
+
 def test_each_dma_engine_has_a_row_and_its_share(tmp_path: Path) -> None:
     path = tmp_path / "engines.dpuprofile"
     chip = "softDmaEngines=3,softDmaSetup=500"

@@ -37,6 +37,19 @@ def engine(request: pytest.FixtureRequest) -> int:
     return ENGINES[request.param]
 
 
+def draw_chip(rng: random.Random) -> dict[str, int]:
+    """Draw a DRAM: the fitted constants, or banks, whose open rows may come first."""
+    open_rows, engines = rng.randrange(2), rng.choice([1, 1, 1, 2, 3])
+    return {
+        "dram_banks": rng.choice([0, 0, 1, 1, 2, 16]),
+        "dram_row_bytes": rng.choice([1024, 1024, 64, 8]),
+        "dram_open_rows": open_rows,
+        "dram_open_row_first": int(open_rows == 1 and engines == 1 and rng.random() < 0.3),
+        "dma_engines": engines,
+        "dram_refresh_interval": rng.choice([10920, 10920, 1500]),
+    }
+
+
 class Two:
     """A machine in turns and one in another engine, in the same state."""
 
@@ -51,6 +64,7 @@ class Two:
 
     def reset(self, launch: Launch, rng: random.Random) -> None:
         content = rng.randbytes(MRAM)
+        chip = draw_chip(rng)
         for machine in self.both:
             machine.clear_fault()
             machine.run_bits = []
@@ -59,7 +73,7 @@ class Two:
             for tasklet in range(24):
                 machine.set_thread(tasklet, [0] * 24, 0, False, False, False)
             machine.set_counter(0, 3)
-            machine.set_options(max_cycles=launch.max_cycles, switches=launch.switches)
+            machine.set_options(max_cycles=launch.max_cycles, switches=launch.switches, **chip)
             machine.load(launch.words + [0] * (4096 - len(launch.words)))
             machine.wram[:] = content[:65536]
             machine.mram[:MRAM] = content

@@ -31,6 +31,7 @@ class Options(ctypes.Structure):
         ("architecture", u32),
         ("accounting", u32),
         ("engine", u32),
+        ("clock_mhz", u32),
         *((field, TYPES[kind]) for _, kind, field, *_ in OPTIONS),
     ]
 

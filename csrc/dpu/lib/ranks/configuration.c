@@ -12,6 +12,7 @@
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/settings.h"
 #include "dpu/lib/core/verbose.h"
+#include "dpu/lib/ranks/chip_keys.h"
 #include "dpu/lib/ranks/configuration_keys.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu_chip_id.h"
@@ -225,29 +226,6 @@ static dpu_error_t read_variable(struct dpulib_configuration *configuration,
     return value != NULL ? apply(&reading, key, value) : DPU_OK;
 }
 
-/* Keys of the machine by which time is modelled; the others are a limit and the switches. */
-static bool is_of_time(const char *key)
-{
-    return strncmp(key, "softPipeline", 12) == 0 || strncmp(key, "softDma", 7) == 0 ||
-           strncmp(key, "softDram", 8) == 0;
-}
-
-/* The vendor's accounting models no time. */
-static void tell_of_no_time(const struct dpulib_configuration *configuration)
-{
-    static struct dpulib_told told;
-    struct dpu_machine_options plain;
-    dpu_machine_default_options(&plain);
-#define TELL(key, type, field, ...) \
-    if (is_of_time(key) && configuration->machine.field != plain.field) \
-        dpulib_log_once(&told, DPULIB_WARNING, \
-                        "the profile says %s=%llu, but with backend=simulator an instruction " \
-                        "takes a cycle on any chip: it changes nothing", \
-                        key, (unsigned long long)configuration->machine.field);
-    DPU_MACHINE_NUMBERS(TELL)
-#undef TELL
-}
-
 /*
  * UPMEM has published 1.2 W for a chip whose 8 DPUs compute at 500 MHz (Hot Chips 31, 2019, as
  * heise.de/-4500711 has it), with all that it does then. Nothing is published of what waits,
@@ -304,25 +282,12 @@ dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration
         status = read_text(configuration, "UPMEM_PROFILE", dpulib_setting(DPULIB_UPMEM_PROFILE));
     if (status != DPU_OK)
         return status;
-    if (configuration->machine.dram_refresh_cycles >= configuration->machine.dram_refresh_interval)
-        return dpulib_fail(DPU_ERR_INVALID_PROFILE,
-                           "the profile says softDramRefreshCycles=%u, but it must be less than "
-                           "softDramRefreshInterval (%u)",
-                           configuration->machine.dram_refresh_cycles,
-                           configuration->machine.dram_refresh_interval);
-    if (configuration->machine.forwarding > configuration->machine.round_cycles)
-        return dpulib_fail(DPU_ERR_INVALID_PROFILE,
-                           "the profile says softPipelineForwarding=%u, but it must be at most "
-                           "softPipelineCycles (%u), after which there is nothing to forward",
-                           configuration->machine.forwarding, configuration->machine.round_cycles);
-    if (configuration->vendor_accounting)
-        tell_of_no_time(configuration);
     if (configuration->clock_mhz == 0)
         configuration->clock_mhz =
             dpulib_architecture(configuration) == DPU_ARCHITECTURE_V1B ? 400 : 350;
     if (!configuration->energy_given && !is_another_chip(&configuration->machine))
         configuration->instruction_picojoules = UPMEM_PICOJOULES;
-    return DPU_OK;
+    return dpulib_chip_keys_check(configuration);
 }
 
 double dpulib_joules(const struct dpulib_configuration *configuration, uint64_t instructions)

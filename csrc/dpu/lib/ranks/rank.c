@@ -72,6 +72,7 @@ static dpu_error_t make_machines(struct dpu_rank_t *rank, uint32_t count)
     options.architecture = dpulib_architecture(&rank->configuration);
     options.accounting =
         rank->configuration.vendor_accounting ? DPU_ACCOUNTING_VENDOR : DPU_ACCOUNTING_PIPELINE;
+    options.clock_mhz = rank->configuration.clock_mhz;
 
     /* The first member of every slice, then the second, and so on. */
     for (uint32_t i = 0; i < count; i++) {
