@@ -7,6 +7,7 @@ from libc.stdint cimport uint32_t
 cdef extern from "dpu/isa/chip.h" nogil:
     enum:
         DPU_MACHINE_THREADS
+        DPU_MACHINE_THREADS_ROOM
         DPU_MACHINE_REGISTERS
         DPU_MACHINE_IRAM
         DPU_MACHINE_WRAM

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 
 FORM_COUNT: int
 THREADS: int
+THREADS_ROOM: int
 REGISTERS: int
 IRAM: int
 WRAM: int

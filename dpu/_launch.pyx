@@ -4,7 +4,7 @@
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
 from dpu._callback cimport raise_collected
-from dpu._chip cimport DPU_MACHINE_THREADS
+from dpu._chip cimport DPU_MACHINE_THREADS, DPU_MACHINE_THREADS_ROOM
 from dpu._handle cimport SetHandle, SetView
 from dpu.libdpu cimport (
     DPU_ASYNCHRONOUS,
@@ -154,11 +154,15 @@ cdef int synchronise(SetView view, object timeout=None) except -1:
 
 
 cdef object report_of(const dpusoft_report *report):
-    cdef uint32_t i, threads = min(report.nr_threads, <uint32_t>DPU_MACHINE_THREADS)
+    cdef uint32_t i, threads = min(report.nr_threads, <uint32_t>DPU_MACHINE_THREADS_ROOM)
     return make_report(
         report.status, report.cycles, report.instructions, report.dma_read_bytes,
         report.dma_write_bytes, report.seconds,
-        tuple([report.thread_instructions[i] for i in range(threads)]),
+        tuple([
+            report.thread_instructions[i] if i < DPU_MACHINE_THREADS
+            else report.more_thread_instructions[i - DPU_MACHINE_THREADS]
+            for i in range(threads)
+        ]),
         report.fault, report.fault_thread, report.fault_pc, report.breakpoint,
         report.fault_address, report.engine, report.runtime,
         report.joules if report.joules != 0 or report.instructions == 0 else None,

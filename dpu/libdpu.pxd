@@ -169,6 +169,7 @@ cdef extern from "dpu_table.h" nogil:
         uint32_t engine
         uint32_t runtime
         double joules
+        uint64_t *more_thread_instructions
 
     struct dpusoft_thread:
         uint32_t size

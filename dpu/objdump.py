@@ -17,7 +17,7 @@ from typing import Any
 
 from offchip.closed_pipe import ends_at_closed_pipe
 
-from .asm.chips import MAX_TASKLETS
+from . import _isa
 from .asm.forms import CONDITIONS, REGISTERS
 from .asm.lines import SECTION, LineTable, read_lines
 from .asm.printer import write_word
@@ -207,7 +207,7 @@ def source_of(program: ProgramFile) -> str:
     names = _Names(program)
     tasklets = next((s.value for s in program.symbols if s.name == "NR_TASKLETS"), None)
     lines = []
-    if tasklets is not None and 1 <= tasklets <= MAX_TASKLETS:
+    if tasklets is not None and 1 <= tasklets <= _isa.THREADS_ROOM:
         lines += ["        .globl  NR_TASKLETS", f"        .set    NR_TASKLETS, {tasklets}"]
     lines.append("        .text")
     words = program.words()

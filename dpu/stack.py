@@ -284,7 +284,7 @@ def _add_calls(
 def _stacks(program: ProgramFile) -> list[int]:
     """Return the stack sizes of the tasklets that the program's symbols give."""
     values = {symbol.name: symbol.value for symbol in program.symbols}
-    tasklets = min(values.get("NR_TASKLETS", 0), _isa.THREADS)
+    tasklets = min(values.get("NR_TASKLETS", 0), _isa.THREADS_ROOM)
     default = values.get("STACK_SIZE_DEFAULT", 0)
     return [values.get(f"STACK_SIZE_TASKLET_{number}", default) for number in range(tasklets)]
 

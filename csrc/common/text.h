@@ -40,14 +40,14 @@ __attribute__((format(printf, 2, 3))) static inline void text_add(struct text *t
 }
 
 /* The numbers of the bits that are set: "0-3, 7". */
-static inline void text_add_bits(struct text *text, uint32_t bits)
+static inline void text_add_bits(struct text *text, uint64_t bits)
 {
     const char *separator = "";
-    for (uint32_t first = 0; first < 32; first++) {
+    for (uint32_t first = 0; first < 64; first++) {
         if ((bits >> first & 1) == 0)
             continue;
         uint32_t last = first;
-        while (last < 31 && (bits >> (last + 1) & 1) != 0)
+        while (last < 63 && (bits >> (last + 1) & 1) != 0)
             last++;
         text_add(text, "%s%u", separator, first);
         if (last != first)

@@ -18,6 +18,7 @@ from .sources import Readable, Source, preprocess, read_source
 
 # The C toolchain uses `lines` of this package; it starts sooner without the assembler.
 if TYPE_CHECKING:
+    from .chips import Chip
     from .linker import Linked
     from .unit import Unit
 
@@ -131,7 +132,7 @@ def assemble_and_link(
     if start_files is None:
         start_files = _defines(units, "main") and not _defines(units, "__bootstrap")
     if start_files:
-        units.append(_bootstrap(units))
+        units.append(_bootstrap(units, limits))
     return link(units, chip=limits, nr_tasklets=nr_tasklets, stack_size=stack_size)
 
 
@@ -150,7 +151,7 @@ def _defines(units: list[Unit], name: str) -> bool:
     return any(name in unit.symbols and unit.symbols[name].section is not None for unit in units)
 
 
-def _bootstrap(units: list[Unit]) -> Unit:
+def _bootstrap(units: list[Unit], chip: Chip) -> Unit:
     """Assemble the start code, which calls main even if that is not global."""
     from ..elf.format import Binding
     from .assembler import assemble_unit
@@ -162,6 +163,7 @@ def _bootstrap(units: list[Unit]) -> Unit:
         if main is not None and main.is_defined and main.binding is Binding.LOCAL:
             main.binding = Binding.GLOBAL
     text = bootstrap_source(
+        tasklets=chip.table_rows,
         has_output=_defines(units, "__stdout_buffer_state"),
         has_atomic_bits=any(
             section.size

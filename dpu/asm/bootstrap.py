@@ -7,8 +7,6 @@ is one, and releases the atomic bits, which keep their state between launches.
 
 from __future__ import annotations
 
-from .chips import MAX_TASKLETS
-
 __all__ = ["bootstrap_source"]
 
 _START = """
@@ -73,11 +71,13 @@ error_storage:
 """
 
 
-def bootstrap_source(*, has_output: bool, has_atomic_bits: bool) -> str:
+def bootstrap_source(*, tasklets: int, has_output: bool, has_atomic_bits: bool) -> str:
     """Write the code in assembly.
 
     Parameters
     ----------
+    tasklets : int
+        How many the table of stacks has room for.
     has_output : bool
         Whether the program defines ``__stdout_buffer_state``.
     has_atomic_bits : bool
@@ -85,8 +85,7 @@ def bootstrap_source(*, has_output: bool, has_atomic_bits: bool) -> str:
     """
     # `ld` takes the first word to the odd register.
     table = "\n".join(
-        f"        .long   STACK_SIZE_TASKLET_{i}, __sys_stack_thread_{i}"
-        for i in range(MAX_TASKLETS)
+        f"        .long   STACK_SIZE_TASKLET_{i}, __sys_stack_thread_{i}" for i in range(tasklets)
     )
     text = _START
     if has_output or has_atomic_bits:
@@ -95,4 +94,4 @@ def bootstrap_source(*, has_output: bool, has_atomic_bits: bool) -> str:
         text += _NO_OUTPUT_YET
     if has_atomic_bits:
         text += _RELEASE_ATOMIC_BITS
-    return text + _REST.format(table=table, tasklets=MAX_TASKLETS)
+    return text + _REST.format(table=table, tasklets=tasklets)

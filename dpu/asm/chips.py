@@ -13,6 +13,7 @@ from .. import _isa
 __all__ = ["CHIPS", "MAX_TASKLETS", "MRAM_BYTES", "Chip", "chip_with", "sizes_of"]
 
 # The largest of any chip.
+# Of UPMEM's chips.
 MAX_TASKLETS = _isa.THREADS
 MRAM_BYTES = _isa.MRAM
 
@@ -27,12 +28,17 @@ class Chip:
     wram: int
     mram: int = MRAM_BYTES
 
+    @property
+    def table_rows(self) -> int:
+        """Tasklets that tables of a program have room for."""
+        return max(MAX_TASKLETS, self.tasklets)
+
 
 CHIPS = {name: Chip(name, *sizes) for name, *sizes in _isa.chips()}
 
 # Profile keys of sizes: the field, how many of its units the key counts, and the most of these.
 _SIZES = {
-    "softTasklets": ("tasklets", 1, _isa.THREADS),
+    "softTasklets": ("tasklets", 1, _isa.THREADS_ROOM),
     "softIramInstructions": ("instructions", 1, _isa.IRAM),
     "softWramKiB": ("wram", 1024, _isa.WRAM_ROOM),
     "softMramMiB": ("mram", 1 << 20, MRAM_BYTES),

@@ -20,7 +20,7 @@ from ..elf.format import ATOMIC_BASE, MRAM_BASE, Binding
 from ..elf.writer import Section as ElfSection
 from ..elf.writer import Symbol as ElfSymbol
 from ..elf.writer import write
-from .chips import CHIPS, MAX_TASKLETS, Chip
+from .chips import CHIPS, Chip
 from .encoder import encode
 from .errors import AsmError, Location, Problem
 from .expressions import ExpressionError, Unknown, Value, evaluate
@@ -277,7 +277,7 @@ class Linker:
             if common is None:
                 common = DEFAULT_STACK
             self.number("STACK_SIZE_DEFAULT", common)
-            for tasklet in range(MAX_TASKLETS):
+            for tasklet in range(self.chip.table_rows):
                 name = f"STACK_SIZE_TASKLET_{tasklet}"
                 size = self.known_number(name)
                 if size is None:

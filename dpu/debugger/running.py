@@ -74,7 +74,7 @@ class Running:
         self.frame_level = 0
         self._image = b""
         self._last_watchpoint = 0
-        self._counts: tuple[int, ...] = (0,) * 24
+        self._counts: tuple[int, ...] = (0,) * 64
         # How many instructions a tasklet had executed when its breakpoint was reported.
         self._reported: dict[int, int] = {}
         self._is_over = False

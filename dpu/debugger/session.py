@@ -16,10 +16,10 @@ from .machine import IRAM_BASE, Outcome, Ran, ThreadState, Watch, WatchKind
 
 __all__ = ["SLICE", "Attached", "Hello"]
 
-_MAGIC, _VERSION = 0x42474444, 1
+_MAGIC, _VERSION = 0x42474444, 2
 _HELLO = struct.Struct("=8I256s")
 _REQUEST = struct.Struct("=IIIIQ")
-_STOPPED = struct.Struct("=4IQ24Q")
+_STOPPED = struct.Struct("=4IQ64Q")
 _THREAD = struct.Struct("=24I2I")
 _MESSAGE = 1 << 15
 _READ, _WRITE, _THREADS, _SET_THREAD, _BREAKPOINTS, _WATCHES = range(1, 7)
@@ -86,7 +86,7 @@ class Attached:
         text = path.split(b"\0")[0].decode("utf-8", "replace")
         process, rank, slice, member, threads, image = numbers
         self.hello = Hello(process, rank, slice, member, threads, image, text)
-        self.nr_threads = min(24, self.hello.threads)
+        self.nr_threads = min(64, self.hello.threads)
 
     def _receive(self) -> bytes:
         try:

@@ -133,7 +133,8 @@ def link(objects: Sequence[Path | str], options: BuildOptions, *, toolchain: Too
     stacks = options.stacks()
     runtime: list[str] = []
     if options.runtime:
-        members = map(str, runtime_objects(toolchain, options.chip, options.costs))
+        tasklets = options.limits().tasklets
+        members = map(str, runtime_objects(toolchain, options.chip, options.costs, tasklets))
         runtime = ["-u", "error_storage", "--start-lib", *members, "--end-lib"]
     with tempfile.TemporaryDirectory(prefix="dpu-") as name:
         script, linked = Path(name) / "dpu.ld", Path(name) / "linked.elf"

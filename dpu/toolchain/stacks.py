@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..asm.chips import CHIPS, MAX_TASKLETS, Chip
+from ..asm.chips import CHIPS, Chip
 from .errors import ToolchainError
 
-__all__ = ["MAX_TASKLETS", "Stacks"]
+__all__ = ["Stacks"]
 
 _ALIGNMENT = 16
 
@@ -45,8 +45,8 @@ class Stacks:
 
         for tasklet, size in [(None, self.size), *self.sizes.items()]:
             name = "STACK_SIZE_DEFAULT" if tasklet is None else f"STACK_SIZE_TASKLET_{tasklet}"
-            if tasklet is not None and not 0 <= tasklet < MAX_TASKLETS:
-                raise ToolchainError(f"{name}: tasklet numbers are 0 to {MAX_TASKLETS - 1}")
+            if tasklet is not None and not 0 <= tasklet < limits.table_rows:
+                raise ToolchainError(f"{name}: tasklet numbers are 0 to {limits.table_rows - 1}")
             if not 0 <= size <= limits.wram:
                 raise ToolchainError(f"{name} must be 0 to {limits.wram} bytes, not {size}")
 

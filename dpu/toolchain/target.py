@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..asm.chips import Chip
+from ..asm.chips import CHIPS, Chip
 
 __all__ = ["RESERVED_REGISTERS", "RUNTIME_HEADERS", "RUNTIME_SOURCES", "predefined_macros"]
 
@@ -28,9 +28,11 @@ def predefined_macros(chip: Chip) -> list[str]:
     chip : Chip
         What the program is built for.
     """
+    usual = CHIPS[chip.name].tasklets
     names = ("__DPU__", "__dpu__", f"__dpu_{chip.name}__", "__DPU_HAS_NARROW_OPS__")
     return [
         *(f"-D{name}" for name in names),
         f"-D__dpu_wram_size__={chip.wram}",
         f"-D__dpu_mram_size__={chip.mram}",
+        *([f"-D__dpu_tasklets__={chip.tasklets}"] if chip.tasklets > usual else ()),
     ]

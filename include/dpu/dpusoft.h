@@ -81,6 +81,7 @@ struct dpusoft_report {
     uint32_t engine;  /* enum dpusoft_engine: what its last slice ran in */
     uint32_t runtime; /* enum dpusoft_runtime */
     double joules;    /* softInstructionPicojoules of its instructions; 0: none is published */
+    uint64_t more_thread_instructions[40]; /* of tasklets from 24 on (softTasklets) */
 };
 
 struct dpusoft_thread {

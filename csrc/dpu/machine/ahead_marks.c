@@ -8,8 +8,8 @@
  * The mark of a word: the epoch, which is one try; then which tasklet used it, and whether it wrote
  * to it. Marks of former epochs mean nothing.
  */
-#define EPOCH_SHIFT 6
-#define SHARED 63u /* read by several */
+#define EPOCH_SHIFT 8
+#define SHARED 255u /* read by several */
 #define LAST_EPOCH (UINT32_MAX >> EPOCH_SHIFT)
 
 bool dpu_ahead_allocate(struct dpu_ahead *a)

@@ -32,7 +32,7 @@ static inline uint64_t dpu_batch_choose(struct dpu_machine *m)
             next = t->ready;
     }
 
-    m->order[m->runnable] = &m->threads[DPU_MACHINE_THREADS];
+    m->order[m->runnable] = &m->threads[DPU_MACHINE_THREADS_ROOM];
     return next;
 }
 

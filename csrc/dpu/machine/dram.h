@@ -39,7 +39,7 @@ struct dpu_dram {
     /* If open rows are first: when the engine is free, and requests in the order of their issue. */
     uint64_t engine_free;
     uint32_t count;
-    struct dpu_request requests[DPU_MACHINE_THREADS];
+    struct dpu_request requests[DPU_MACHINE_THREADS_ROOM];
 };
 
 struct dpu_machine;

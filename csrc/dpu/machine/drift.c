@@ -25,8 +25,6 @@
 #include "turns.h"
 #include "window.h"
 
-#define THREAD_BITS ((UINT64_C(1) << DPU_MACHINE_THREADS) - 1)
-
 /* Bit that a tasklet spins on: an atomic bit, or from here on the run bit of a tasklet. */
 #define SPINS_ON_RUN_BITS DPU_MACHINE_ATOMIC_BITS
 
@@ -53,7 +51,8 @@ static const struct dpu_operation *execute_event(struct dpu_machine *m, struct d
 
 /* The bit that an instruction waits for which has come back to itself; UINT32_MAX if it does not.
  */
-static uint32_t awaited_bit(const struct dpu_thread *t, const struct dpu_operation *op)
+static uint32_t awaited_bit(const struct dpu_machine *m, const struct dpu_thread *t,
+                            const struct dpu_operation *op)
 {
     uint32_t index = dpu_bit_index(t->r[op->a] + op->imm);
     bool was_set = t->zero != 0;
@@ -62,14 +61,14 @@ static uint32_t awaited_bit(const struct dpu_thread *t, const struct dpu_operati
     case DPU_OP_BOOT:
     case DPU_OP_RESUME:
     case DPU_OP_READ_RUN:
-        return was_set && index < DPU_MACHINE_THREADS ? SPINS_ON_RUN_BITS + index : UINT32_MAX;
+        return was_set && index < m->thread_count ? SPINS_ON_RUN_BITS + index : UINT32_MAX;
     default: return UINT32_MAX;
     }
 }
 
 static void wake(struct dpu_window *w, uint32_t spinner, uint32_t by, uint64_t round)
 {
-    w->spinning &= ~(1u << spinner);
+    w->spinning &= ~(UINT64_C(1) << spinner);
     dpu_window_put(w, spinner, round + (spinner < by));
 }
 
@@ -77,10 +76,11 @@ static void wake(struct dpu_window *w, uint32_t spinner, uint32_t by, uint64_t r
  * and the others have tried in vain. */
 static void wake_spinners(struct dpu_window *w, uint32_t bit, uint32_t by, uint64_t round)
 {
-    uint32_t above = w->spinning & ~((2u << by) - 1), below = w->spinning & ((1u << by) - 1);
+    uint64_t above = w->spinning & ~dpu_threads_up_to(by);
+    uint64_t below = w->spinning & dpu_threads_before(by);
     for (uint32_t side = 0; side < 2; side++)
-        for (uint32_t left = side == 0 ? above : below; left != 0; left &= left - 1) {
-            uint32_t id = (uint32_t)__builtin_ctz(left);
+        for (uint64_t left = side == 0 ? above : below; left != 0; left &= left - 1) {
+            uint32_t id = dpu_first_thread(left);
             if (w->spins_on[id] != bit)
                 continue;
             wake(w, id, by, round);
@@ -102,13 +102,13 @@ static bool goes_on(struct dpu_window *w, uint32_t id, uint64_t round,
     m->regroup = false;
     if (round + 1 < w->regroup)
         w->regroup = round + 1;
-    uint64_t running = m->run_bits & THREAD_BITS;
+    uint64_t running = m->run_bits & m->thread_bits;
     if (w->is_alone && (running & (running - 1)) != 0 && round + 1 < w->end)
         w->end = round + 1;
 
     if (op->kind == DPU_OP_BOOT || op->kind == DPU_OP_RESUME)
         return true;
-    w->standing |= 1u << id;
+    w->standing |= UINT64_C(1) << id;
     return false;
 }
 
@@ -120,15 +120,15 @@ static bool execute(struct dpu_window *w, uint32_t id, uint64_t round)
     const struct dpu_operation *op = t->op;
     m->rounds_done = round - m->rounds;
     if (op->code == DPU_CODE_THREAD_ANY) /* the others do not look at the time */
-        m->slot = dpu_count_bits(w->group & ((1u << id) - 1));
+        m->slot = dpu_count_bits(w->group & dpu_threads_before(id));
     const struct dpu_operation *following = execute_event(m, t, op);
     if (following == NULL)
         return false;
 
     t->op = following;
-    uint32_t bit = following == op ? awaited_bit(t, op) : UINT32_MAX;
+    uint32_t bit = following == op ? awaited_bit(m, t, op) : UINT32_MAX;
     if (bit != UINT32_MAX) {
-        w->spinning |= 1u << id;
+        w->spinning |= UINT64_C(1) << id;
         w->spins_on[id] = (uint16_t)bit;
         return true;
     }
@@ -241,14 +241,14 @@ static bool repeat(struct dpu_machine *m, uint64_t stop, uint64_t limit, uint64_
         if (m->fault.kind != DPU_FAULT_NONE)
             return true;
         if (m->rounds > DPU_PLACE_ROUND(fault) || m->cycles >= limit ||
-            (m->run_bits & THREAD_BITS) == 0)
+            (m->run_bits & m->thread_bits) == 0)
             return false;
     }
 }
 
 static bool can_drift(struct dpu_machine *m)
 {
-    uint64_t running = m->run_bits & THREAD_BITS;
+    uint64_t running = m->run_bits & m->thread_bits;
     if ((running & (running - 1)) == 0)
         return true;
     return (dpu_snapshot_is_valid(m) && !dpu_snapshot_is_full(m)) || dpu_snapshot_take(m);

@@ -33,7 +33,8 @@ static void start(struct dpu_machine *m, uint32_t index)
     m->regroup = true;
 }
 
-/* boot, resume, clr_run, read_run. Indexes from 24 on are notification bits, 64 reads as set. */
+/* boot, resume, clr_run, read_run. Indexes from 24 on are notification bits, if there are no such
+ * tasklets; 64 reads as set. */
 static const struct dpu_operation *execute_run_bit(struct dpu_machine *m, struct dpu_thread *t,
                                                    const struct dpu_operation *op)
 {
@@ -42,7 +43,7 @@ static const struct dpu_operation *execute_run_bit(struct dpu_machine *m, struct
         index < DPU_MACHINE_RUN_BITS && (index >= DPU_MACHINE_THREADS || index < m->thread_count);
     uint64_t bit = exists ? UINT64_C(1) << index : 0;
     uint32_t old = index == DPU_MACHINE_RUN_BITS || (m->run_bits & bit) != 0;
-    bool tasklet = exists && index < DPU_MACHINE_THREADS;
+    bool tasklet = index < m->thread_count;
     switch (op->kind) {
     case DPU_OP_BOOT:
         if (tasklet && !old)

@@ -50,7 +50,7 @@ static bool options_are_valid(const struct dpu_machine_options *options)
            options->clock_mhz != 0 && numbers_are_valid(options);
 }
 
-_Static_assert(DPU_TASKLETS_MOST == DPU_MACHINE_THREADS && DPU_IRAM_MOST == DPU_MACHINE_IRAM &&
+_Static_assert(DPU_TASKLETS_MOST == DPU_MACHINE_THREADS_ROOM && DPU_IRAM_MOST == DPU_MACHINE_IRAM &&
                    1024 * DPU_WRAM_KIB_MOST == DPU_MACHINE_WRAM_ROOM &&
                    DPU_MRAM_MIB_MOST << 20 == DPU_MACHINE_MRAM,
                "the bounds of the options are what a machine has room for");
@@ -88,7 +88,7 @@ static void set_up_threads(struct dpu_machine *m)
 {
     m->operations = dpu_no_operations;
     m->iram_changed = true;
-    for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++) {
+    for (uint32_t id = 0; id < DPU_MACHINE_THREADS_ROOM; id++) {
         const uint32_t constants[8] = {0, 1, 0xFFFFFFFF, 0x80000000, id, 2 * id, 4 * id, 8 * id};
         struct dpu_thread *t = &m->threads[id];
         memcpy(&t->r[DPU_MACHINE_REGISTERS], constants, sizeof constants);
@@ -97,7 +97,7 @@ static void set_up_threads(struct dpu_machine *m)
         t->zero = 1;
     }
 
-    m->threads[DPU_MACHINE_THREADS].op = &m->operations[DPU_MACHINE_IRAM + 1];
+    m->threads[DPU_MACHINE_THREADS_ROOM].op = &m->operations[DPU_MACHINE_IRAM + 1];
 }
 
 struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options)
@@ -124,6 +124,7 @@ struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options
 
     m->options = chosen;
     m->thread_count = chip.threads;
+    m->thread_bits = UINT64_MAX >> (64 - chip.threads);
     m->iram_size = chip.iram;
     m->wram_size = chip.wram;
     m->mram_size = chip.mram;

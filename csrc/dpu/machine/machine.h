@@ -121,7 +121,7 @@ struct dpu_run_result {
     uint64_t instructions;
     uint64_t dma_read_bytes;  /* from MRAM */
     uint64_t dma_write_bytes; /* to MRAM */
-    uint64_t thread_instructions[DPU_MACHINE_THREADS];
+    uint64_t thread_instructions[DPU_MACHINE_THREADS_ROOM];
 };
 
 /* Totals of DMA instructions since the machine exists. */
@@ -201,7 +201,7 @@ bool dpu_machine_get_thread(const struct dpu_machine *machine, uint32_t thread,
                             struct dpu_thread_state *state);
 bool dpu_machine_set_thread(struct dpu_machine *machine, uint32_t thread,
                             const struct dpu_thread_state *state);
-/* Bit i of *bits is run bit i. Setting bit 0 to 23 makes that tasklet run from its pc. */
+/* Bit i of *bits is run bit i. Setting that of a tasklet makes it run from its pc. */
 uint64_t dpu_machine_get_run_bits(const struct dpu_machine *machine);
 void dpu_machine_set_run_bits(struct dpu_machine *machine, uint64_t bits);
 bool dpu_machine_get_atomic(const struct dpu_machine *machine, uint32_t bit, bool *value);

@@ -86,7 +86,7 @@ struct dpu_ahead {
     bool is_timed;
     uint32_t way, length, periods;
     uint64_t start_instructions, start_ns, picoseconds[2]; /* an instruction */
-    struct dpu_thread_before threads[DPU_MACHINE_THREADS];
+    struct dpu_thread_before threads[DPU_MACHINE_THREADS_ROOM];
 };
 
 /* The performance counter: VALUE when the clock of its mode was at ORIGIN. */
@@ -122,13 +122,12 @@ struct dpu_observing {
 };
 
 /*
- * State that a run changes, beside the memories: the tasklets, of which one more without registers
- * ends a round; bits; cycles, instructions and rounds since the machine exists, up to this batch;
- * the cycle at which each DMA engine is free, which one had the last transfer, and what they have
- * done.
+ * State that a run changes, beside the memories: bits; cycles, instructions and rounds since the
+ * machine exists, up to this batch; the cycle at which each DMA engine is free, which one had the
+ * last transfer, and what they have done; the tasklets, of which one more without registers ends a
+ * round.
  */
 #define DPU_PROGRESS \
-    struct dpu_thread threads[DPU_MACHINE_THREADS + 1]; \
     uint8_t atomic[DPU_MACHINE_ATOMIC_BITS]; \
     uint64_t run_bits; \
     uint64_t cycles, instructions, rounds; \
@@ -136,7 +135,8 @@ struct dpu_observing {
     uint32_t dma_engine; \
     struct dpu_dma_totals dma; \
     struct dpu_counter counter; \
-    struct dpu_fault fault
+    struct dpu_fault fault; \
+    struct dpu_thread threads[DPU_MACHINE_THREADS_ROOM + 1]
 struct dpu_progress {
     DPU_PROGRESS;
 };
@@ -177,9 +177,10 @@ struct dpu_machine {
     };
     uint8_t *mram;
     uint32_t wram_size, mram_size, iram_size, thread_count;
+    uint64_t thread_bits; /* run bits of the tasklets */
     struct dpu_machine_options options;
     /* Of so many tasklets that take part: cycles of a round, and cycles that issue. */
-    uint16_t round_length[DPU_MACHINE_THREADS + 1], issue_length[DPU_MACHINE_THREADS + 1];
+    uint16_t round_length[DPU_MACHINE_THREADS_ROOM + 1], issue_length[DPU_MACHINE_THREADS_ROOM + 1];
     enum dpu_transfer_time transfer_time;
     uint32_t read_wait, write_wait;     /* cycles of a tasklet beside those of the bytes */
     struct dpu_issue_fact *issue_facts; /* of each instruction, see issue.c; NULL: none yet */
@@ -192,7 +193,7 @@ struct dpu_machine {
     struct dpu_count *counts;       /* NULL: none */
 
     /* The batch of rounds that runs: who takes part, and how many rounds it has. */
-    struct dpu_thread *order[DPU_MACHINE_THREADS + 1];
+    struct dpu_thread *order[DPU_MACHINE_THREADS_ROOM + 1];
     uint32_t runnable;
     uint64_t batch_rounds;
     struct dpu_ahead ahead;
@@ -215,12 +216,34 @@ static inline uint32_t dpu_pc(const struct dpu_machine *m, const struct dpu_oper
     return (uint32_t)(op - m->operations) & (DPU_MACHINE_IRAM - 1);
 }
 
-/* How many bits are set; without the instruction for it, which not every host has. */
-static inline uint32_t dpu_count_bits(uint32_t bits)
+/* The tasklets below, and up to one. */
+static inline uint64_t dpu_threads_before(uint32_t id)
+{
+    return (UINT64_C(1) << id) - 1;
+}
+static inline uint64_t dpu_threads_up_to(uint32_t id)
+{
+    return (UINT64_C(2) << id) - 1;
+}
+
+/* The first tasklet of some. */
+static inline uint32_t dpu_first_thread(uint64_t bits)
+{
+    return (uint32_t)__builtin_ctzll(bits);
+}
+
+/* How many bits are set; without the instruction for it, which not every host has. Most chips have
+ * no more than 32 tasklets. */
+static inline uint32_t dpu_count_half(uint32_t bits)
 {
     bits -= bits >> 1 & 0x55555555;
     bits = (bits & 0x33333333) + (bits >> 2 & 0x33333333);
     return ((bits + (bits >> 4)) & 0x0F0F0F0F) * 0x01010101 >> 24;
+}
+static inline uint32_t dpu_count_bits(uint64_t bits)
+{
+    uint32_t count = dpu_count_half((uint32_t)bits);
+    return UNLIKELY(bits >> 32 != 0) ? count + dpu_count_half((uint32_t)(bits >> 32)) : count;
 }
 
 /* The index that an operand of acquire, boot and their like designates. */

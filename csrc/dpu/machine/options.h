@@ -14,7 +14,7 @@
 #define DPU_DRAM_BANKS_MOST 16
 #define DPU_DRAM_ROW_MOST 65536
 #define DPU_HAZARD_MOST 100
-#define DPU_TASKLETS_MOST 24
+#define DPU_TASKLETS_MOST 64
 #define DPU_IRAM_MOST 4096
 #define DPU_WRAM_KIB_MOST 256
 #define DPU_MRAM_MIB_MOST 64
@@ -35,7 +35,8 @@
       "a launch that takes more cycles ends with \"result timeout\" and the pcs of its tasklets; " \
       "0: no limit") \
     X("softTasklets", uint32_t, tasklets, 0, DPU_TASKLETS_MOST, 0, \
-      "tasklets of a DPU; 0: as its chip has. Run bits from 24 on are notifications") \
+      "tasklets of a DPU; 0: as its chip has. Run bits from 24 on, or behind more tasklets, are " \
+      "notifications") \
     X("softIramInstructions", uint32_t, iram, 0, DPU_IRAM_MOST, 0, \
       "instructions of IRAM; 0: as the chip has") \
     X("softWramKiB", uint32_t, wram_kib, 0, DPU_WRAM_KIB_MOST, 0, \

@@ -107,7 +107,7 @@ static struct dpu_program *find_or_make(const struct dpu_machine *m)
 
 static void move_tasklets(struct dpu_machine *m, struct dpu_operation *to)
 {
-    for (uint32_t id = 0; id <= DPU_MACHINE_THREADS; id++)
+    for (uint32_t id = 0; id <= DPU_MACHINE_THREADS_ROOM; id++)
         m->threads[id].op = to + (m->threads[id].op - m->operations);
     m->operations = to;
 }

@@ -13,7 +13,7 @@
 #define DPU_NEVER UINT64_MAX
 
 /* A power of two, and more than there are tasklets. */
-#define DPU_QUEUE_ROOM 32
+#define DPU_QUEUE_ROOM 128
 
 /* Smallest key first; behind the last one is DPU_NEVER. */
 struct dpu_queue {
@@ -21,10 +21,10 @@ struct dpu_queue {
     uint64_t keys[DPU_QUEUE_ROOM];
 };
 
-/* A key for a tasklet: what it waits for, below 2^59, and its id. */
-#define DPU_KEY(value, id) ((value) << 5 | (id))
-#define DPU_KEY_VALUE(key) ((key) >> 5)
-#define DPU_KEY_ID(key) ((uint32_t)(key) & 31)
+/* A key for a tasklet: what it waits for, below 2^58, and its id. */
+#define DPU_KEY(value, id) ((value) << 6 | (id))
+#define DPU_KEY_VALUE(key) ((key) >> 6)
+#define DPU_KEY_ID(key) ((uint32_t)(key) & 63)
 
 static inline void dpu_queue_clear(struct dpu_queue *q)
 {

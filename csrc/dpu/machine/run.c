@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#define THREAD_BITS ((UINT64_C(1) << DPU_MACHINE_THREADS) - 1)
 #define NEVER UINT64_MAX
 
 /* Runs the tasklets of ELIGIBLE for up to ROUNDS. */
@@ -68,7 +67,7 @@ void dpu_machine_boot(struct dpu_machine *m)
     m->launch_instructions = m->instructions;
     m->launch_rounds = m->rounds;
     m->launch_dma = m->dma;
-    for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++)
+    for (uint32_t id = 0; id < m->thread_count; id++)
         m->threads[id].instructions = 0;
 
     if (m->transfer_time == DPU_TRANSFERS_OF_BANKS)
@@ -91,13 +90,13 @@ enum dpu_run_status dpu_machine_launch(struct dpu_machine *m, struct dpu_run_res
 
 enum dpu_run_status dpu_machine_run(struct dpu_machine *m, struct dpu_run_result *result)
 {
-    return run_and_report(m, AT_ONCE, NEVER, THREAD_BITS, result);
+    return run_and_report(m, AT_ONCE, NEVER, m->thread_bits, result);
 }
 
 enum dpu_run_status dpu_machine_step(struct dpu_machine *m, uint64_t rounds,
                                      struct dpu_run_result *result)
 {
-    return run_and_report(m, STEP_BY_STEP, rounds, THREAD_BITS, result);
+    return run_and_report(m, STEP_BY_STEP, rounds, m->thread_bits, result);
 }
 
 enum dpu_run_status dpu_machine_slice(struct dpu_machine *m, uint64_t rounds,
@@ -106,13 +105,13 @@ enum dpu_run_status dpu_machine_slice(struct dpu_machine *m, uint64_t rounds,
     /* The end does not depend on where an interrupt ended the slice before. */
     uint64_t passed = m->rounds - m->launch_rounds;
     uint64_t whole = rounds - passed % rounds;
-    return run_and_report(m, AT_ONCE, whole, THREAD_BITS, result);
+    return run_and_report(m, AT_ONCE, whole, m->thread_bits, result);
 }
 
 enum dpu_run_status dpu_machine_step_thread(struct dpu_machine *m, uint32_t thread,
                                             struct dpu_run_result *result)
 {
-    uint64_t eligible = thread < DPU_MACHINE_THREADS ? UINT64_C(1) << thread : 0;
+    uint64_t eligible = thread < m->thread_count ? UINT64_C(1) << thread : 0;
     return run_and_report(m, STEP_BY_STEP, 1, eligible, result);
 }
 
@@ -125,14 +124,14 @@ void dpu_machine_get_result(const struct dpu_machine *m, struct dpu_run_result *
 {
     memset(result, 0, sizeof *result);
     result->status = m->fault.kind != DPU_FAULT_NONE ? DPU_RUN_FAULT : DPU_RUN_DONE;
-    if ((m->run_bits & THREAD_BITS) != 0 && m->fault.kind == 0)
+    if ((m->run_bits & m->thread_bits) != 0 && m->fault.kind == 0)
         result->status = DPU_RUN_STEPPED;
     result->cycles = m->cycles - m->launch_cycles;
     result->rounds = m->rounds - m->launch_rounds;
     result->instructions = m->instructions - m->launch_instructions;
     result->dma_read_bytes = m->dma.read_bytes - m->launch_dma.read_bytes;
     result->dma_write_bytes = m->dma.write_bytes - m->launch_dma.write_bytes;
-    for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++)
+    for (uint32_t id = 0; id < m->thread_count; id++)
         result->thread_instructions[id] = m->threads[id].instructions;
 
     if (m->fault.kind == DPU_FAULT_NONE)

@@ -59,6 +59,12 @@ static void restore_wram(const struct dpu_snapshot *s, struct dpu_machine *m)
     }
 }
 
+/* Up to the last tasklet of the chip. */
+static size_t size_of_progress(const struct dpu_machine *m)
+{
+    return offsetof(struct dpu_progress, threads) + m->thread_count * sizeof *m->threads;
+}
+
 bool dpu_snapshot_take(struct dpu_machine *m)
 {
     if (m->snapshot == NULL)
@@ -68,7 +74,7 @@ bool dpu_snapshot_take(struct dpu_machine *m)
         return false;
 
     copy_wram(s, m);
-    s->progress = m->progress;
+    memcpy(&s->progress, &m->progress, size_of_progress(m));
     if (m->transfer_time == DPU_TRANSFERS_OF_BANKS)
         s->dram = m->dram;
     s->used = 0;
@@ -133,7 +139,7 @@ void dpu_snapshot_restore(struct dpu_machine *m)
     const struct dpu_snapshot *s = m->snapshot;
     restore_mram(m);
     restore_wram(s, m);
-    m->progress = s->progress;
+    memcpy(&m->progress, &s->progress, size_of_progress(m));
     if (m->transfer_time == DPU_TRANSFERS_OF_BANKS)
         m->dram = s->dram;
 }

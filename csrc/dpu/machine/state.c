@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define THREAD_BITS ((UINT64_C(1) << DPU_MACHINE_THREADS) - 1)
-
 bool dpu_machine_get_thread(const struct dpu_machine *m, uint32_t thread,
                             struct dpu_thread_state *state)
 {
@@ -46,8 +44,8 @@ uint64_t dpu_machine_get_run_bits(const struct dpu_machine *m)
 
 void dpu_machine_set_run_bits(struct dpu_machine *m, uint64_t bits)
 {
-    uint64_t exist = ~THREAD_BITS | ((UINT64_C(1) << m->thread_count) - 1);
-    m->run_bits = bits & exist;
+    uint64_t notifications = ~((UINT64_C(1) << DPU_MACHINE_THREADS) - 1) & ~m->thread_bits;
+    m->run_bits = bits & (m->thread_bits | notifications);
 }
 
 bool dpu_machine_get_atomic(const struct dpu_machine *m, uint32_t bit, bool *value)
@@ -85,7 +83,7 @@ bool dpu_machine_set_counter(struct dpu_machine *m, const struct dpu_counter_sta
 void dpu_machine_clear_fault(struct dpu_machine *m)
 {
     memset(&m->fault, 0, sizeof m->fault);
-    m->run_bits &= ~THREAD_BITS;
+    m->run_bits &= ~m->thread_bits;
 }
 
 bool dpu_machine_set_fault(struct dpu_machine *m, enum dpu_fault_kind kind, uint32_t thread,

@@ -10,7 +10,7 @@ void dpu_timing_set_up(struct dpu_machine *m)
 {
     bool vendor = m->options.accounting == DPU_ACCOUNTING_VENDOR;
     uint32_t width = vendor ? 1 : m->options.issue_width, least = m->options.round_cycles;
-    for (uint32_t count = 0; count <= DPU_MACHINE_THREADS; count++) {
+    for (uint32_t count = 0; count <= DPU_MACHINE_THREADS_ROOM; count++) {
         uint32_t issue = (count + width - 1) / width;
         m->issue_length[count] = (uint16_t)issue;
         m->round_length[count] = (uint16_t)(vendor || issue > least ? issue : least);

@@ -3,8 +3,6 @@
 
 #include "timing.h"
 
-#define THREAD_BITS ((UINT64_C(1) << DPU_MACHINE_THREADS) - 1)
-
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -20,7 +18,7 @@ void dpu_window_run_on(struct dpu_window *w, uint32_t id, uint64_t round)
 {
     uint64_t end = w->end;
     if (w->fault != DPU_NEVER)
-        end = smaller(end, DPU_PLACE_ROUND(w->fault) + (id < (w->fault & 31)));
+        end = smaller(end, DPU_PLACE_ROUND(w->fault) + (id < DPU_KEY_ID(w->fault)));
 
     if (round < end)
         round += w->run(w->m, &w->m->threads[id], (uint32_t)(end - round));
@@ -45,15 +43,15 @@ static uint64_t rounds_of(uint64_t cycles, uint64_t length)
 }
 
 /* Takes those who can issue now from those who wait for DMA. */
-static inline uint32_t take_ready(struct dpu_window *w)
+static inline uint64_t take_ready(struct dpu_window *w)
 {
-    uint32_t ready = 0;
+    uint64_t ready = 0;
     uint64_t end = DPU_KEY(w->m->cycles + 1, 0), key = dpu_queue_first(&w->waiting);
     if (key >= end)
         return 0;
 
     do {
-        ready |= 1u << DPU_KEY_ID(key);
+        ready |= UINT64_C(1) << DPU_KEY_ID(key);
         dpu_queue_take(&w->waiting);
         key = dpu_queue_first(&w->waiting);
     } while (key < end);
@@ -63,21 +61,21 @@ static inline uint32_t take_ready(struct dpu_window *w)
 }
 
 /* Tasklets that can issue now. Those of the group can that have had no event. */
-static inline uint32_t choose(struct dpu_window *w)
+static inline uint64_t choose(struct dpu_window *w)
 {
     const struct dpu_machine *m = w->m;
-    uint32_t running = (uint32_t)(m->run_bits & THREAD_BITS), group = w->group & ~w->standing;
-    for (uint32_t left = running & ~group & ~w->is_waiting; left != 0; left &= left - 1) {
-        uint32_t id = (uint32_t)__builtin_ctz(left);
+    uint64_t running = m->run_bits & m->thread_bits, group = w->group & ~w->standing;
+    for (uint64_t left = running & ~group & ~w->is_waiting; left != 0; left &= left - 1) {
+        uint32_t id = dpu_first_thread(left);
         dpu_queue_put(&w->waiting, DPU_KEY(m->threads[id].ready, id));
-        w->is_waiting |= 1u << id;
+        w->is_waiting |= UINT64_C(1) << id;
     }
 
     return group | take_ready(w);
 }
 
 /* The same if nobody can issue: they wait for DMA, which takes no rounds. */
-static uint32_t choose_later(struct dpu_window *w)
+static uint64_t choose_later(struct dpu_window *w)
 {
     struct dpu_machine *m = w->m;
     if (w->is_waiting == 0)
@@ -95,22 +93,26 @@ void dpu_window_regroup(struct dpu_window *w, uint64_t round)
 {
     struct dpu_machine *m = w->m;
     count(w, round);
-    uint32_t group = choose(w);
+    uint64_t group = choose(w);
     if (group == 0)
         group = choose_later(w);
 
-    uint32_t left = w->group & ~group, came = group & ~w->group;
-
+    uint64_t left = w->group & ~group, came = group & ~w->group;
     for (; left != 0; left &= left - 1) {
-        uint32_t id = (uint32_t)__builtin_ctz(left);
+        uint32_t id = dpu_first_thread(left);
         m->threads[id].instructions += round - w->joined[id];
+        m->runnable--;
     }
 
-    uint32_t to_run = came | (group & w->standing);
+    uint64_t to_run = came | (group & w->standing);
     w->group = group;
     w->standing = 0;
     w->is_over = group == 0;
-    m->runnable = dpu_count_bits(group);
+    for (; came != 0; came &= came - 1) {
+        w->joined[dpu_first_thread(came)] = round;
+        m->runnable++;
+    }
+
     w->length = dpu_round_cycles(m, m->runnable);
     w->regroup = DPU_NEVER;
     if (w->is_waiting != 0 && group != 0) {
@@ -119,9 +121,7 @@ void dpu_window_regroup(struct dpu_window *w, uint64_t round)
     }
 
     for (; to_run != 0; to_run &= to_run - 1) {
-        uint32_t id = (uint32_t)__builtin_ctz(to_run);
-        if ((came >> id & 1) != 0)
-            w->joined[id] = round;
+        uint32_t id = dpu_first_thread(to_run);
         dpu_window_run_on(w, id, round);
     }
 }
@@ -134,7 +134,7 @@ void dpu_window_begin(struct dpu_window *w)
     w->group = w->standing = w->spinning = w->is_waiting = 0;
     w->is_over = false;
 
-    uint64_t running = m->run_bits & THREAD_BITS;
+    uint64_t running = m->run_bits & m->thread_bits;
     w->is_alone = (running & (running - 1)) == 0;
     w->length = 0;
     m->runnable = 0;
@@ -143,12 +143,12 @@ void dpu_window_begin(struct dpu_window *w)
 }
 
 /* The tasklets of the group have issued up to ROUND, and those of EARLY in it too. */
-static void count_issued(struct dpu_window *w, uint64_t round, uint32_t early)
+static void count_issued(struct dpu_window *w, uint64_t round, uint64_t early)
 {
     struct dpu_machine *m = w->m;
     count(w, round);
-    for (uint32_t left = w->group; left != 0; left &= left - 1) {
-        uint32_t id = (uint32_t)__builtin_ctz(left);
+    for (uint64_t left = w->group; left != 0; left &= left - 1) {
+        uint32_t id = dpu_first_thread(left);
         m->threads[id].instructions += round - w->joined[id] + (early >> id & 1);
     }
 
@@ -166,5 +166,5 @@ void dpu_window_end(struct dpu_window *w)
 
 void dpu_window_end_at_fault(struct dpu_window *w, uint32_t id, uint64_t round)
 {
-    count_issued(w, round, w->group & ((2u << id) - 1));
+    count_issued(w, round, w->group & dpu_threads_up_to(id));
 }

@@ -12,7 +12,7 @@
 #include "machine_state.h"
 #include "queue.h"
 
-_Static_assert(DPU_MACHINE_THREADS < DPU_QUEUE_ROOM, "all tasklets may wait");
+_Static_assert(DPU_MACHINE_THREADS_ROOM < DPU_QUEUE_ROOM, "all tasklets may wait");
 
 /* Where in the order of events tasklet ID stands in a round. */
 #define DPU_PLACE(round, id) DPU_KEY(round, id)
@@ -24,17 +24,17 @@ _Static_assert(DPU_MACHINE_THREADS < DPU_QUEUE_ROOM, "all tasklets may wait");
 struct dpu_window {
     struct dpu_machine *m;
     dpu_runner run;
-    uint64_t end;                         /* round */
-    uint64_t limit;                       /* cycle that must not be passed */
-    uint64_t fault;                       /* place that nobody passes; DPU_NEVER */
-    struct dpu_queue events;              /* places of those that do not wait for another */
-    struct dpu_queue waiting;             /* for DMA, by the cycle at which they can issue again */
-    uint32_t is_waiting;                  /* the same as a set */
-    uint64_t joined[DPU_MACHINE_THREADS]; /* round from which it is in the group */
-    uint64_t regroup;                     /* round at which the group changes; DPU_NEVER */
-    uint64_t length;                      /* cycles of a round */
-    uint32_t group, standing, spinning;   /* tasklets; standing: for the next group */
-    uint16_t spins_on[DPU_MACHINE_THREADS];
+    uint64_t end;             /* round */
+    uint64_t limit;           /* cycle that must not be passed */
+    uint64_t fault;           /* place that nobody passes; DPU_NEVER */
+    struct dpu_queue events;  /* places of those that do not wait for another */
+    struct dpu_queue waiting; /* for DMA, by the cycle at which they can issue again */
+    uint64_t is_waiting;      /* the same as a set */
+    uint64_t joined[DPU_MACHINE_THREADS_ROOM]; /* round from which it is in the group */
+    uint64_t regroup;                          /* round at which the group changes; DPU_NEVER */
+    uint64_t length;                           /* cycles of a round */
+    uint64_t group, standing, spinning;        /* tasklets; standing: for the next group */
+    uint16_t spins_on[DPU_MACHINE_THREADS_ROOM];
     bool is_alone; /* one tasklet ran when it began: the window ends if another one starts */
     bool is_over;  /* nobody runs any more, or the limit of cycles was reached */
 };

@@ -14,7 +14,7 @@ from ...elf.readable_name import readable_name
 from ...elf.reader import ElfFile, ElfSection
 from ..errors import ToolchainError
 from ..options import COSTS
-from ..stacks import MAX_TASKLETS, Stacks
+from ..stacks import Stacks
 
 __all__ = [
     "ATOMIC_FIRST",
@@ -91,7 +91,7 @@ def linker_script(stacks: Stacks, costs: str | None = None) -> str:
         One of `COSTS`, which libdpu finds in the program for its reports; None without the run
         time.
     """
-    every = range(MAX_TASKLETS)
+    every = range(stacks.chip.table_rows)
     return _SCRIPT.format(
         tasklets=stacks.tasklets,
         stack=stacks.size,
@@ -99,7 +99,7 @@ def linker_script(stacks: Stacks, costs: str | None = None) -> str:
         sizes="\n".join(f"  STACK_SIZE_TASKLET_{t} = {stacks.of(t)};" for t in every),
         stacks="\n".join(f"    __sys_stack_thread_{t} = .; . = . + {stacks.of(t)};" for t in every),
         text=TEXT_BASE,
-        table=8 * MAX_TASKLETS,
+        table=8 * stacks.chip.table_rows,
         wram=stacks.chip.wram,
         mram=MRAM_BASE,
         atomic=ATOMIC_SPACE + ATOMIC_FIRST,
@@ -126,7 +126,7 @@ def check_data(linked: ElfFile, stacks: Stacks) -> None:
     end = linked.symbol("__sys_heap_pointer_reset").value
     size = stacks.chip.wram
     if end > size:
-        total = sum(stacks.of(tasklet) for tasklet in range(MAX_TASKLETS))
+        total = sum(stacks.of(tasklet) for tasklet in range(stacks.tasklets))
         parts = [*_objects(linked, ".data"), ("all stacks", total)]
         raise ToolchainError(
             f"WRAM overflows by {end - size} bytes: data and stacks need {end} of "

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -26,7 +27,9 @@ _OPTIONS = ("-O2", "-std=gnu11", "-gdwarf-4", "-ffunction-sections", "-fdata-sec
 _UPMEM_COSTS = "costs_"
 
 
-def runtime_objects(toolchain: Toolchain, chip: str, costs: str = COSTS[0]) -> list[Path]:
+def runtime_objects(
+    toolchain: Toolchain, chip: str, costs: str = COSTS[0], tasklets: int = 0
+) -> list[Path]:
     """Return the objects of the run time; compile them on first use.
 
     Of two that have the same functions the first one counts.
@@ -39,6 +42,8 @@ def runtime_objects(toolchain: Toolchain, chip: str, costs: str = COSTS[0]) -> l
         ``v1A`` or ``v1B``.
     costs : str
         One of `COSTS`.
+    tasklets : int
+        Tables have room for so many, and at least for those of the chip.
 
     Raises
     ------
@@ -52,10 +57,12 @@ def runtime_objects(toolchain: Toolchain, chip: str, costs: str = COSTS[0]) -> l
         raise ToolchainError(
             f"run-time sources not found in {RUNTIME_SOURCES}: the installation is incomplete"
         )
+    usual = CHIPS[chip]
+    built_for = replace(usual, tasklets=max(usual.tasklets, tasklets))
     options = [
         *toolchain.target_options,
         *toolchain.code_options,
-        *predefined_macros(CHIPS[chip]),
+        *predefined_macros(built_for),
         *_OPTIONS,
     ]
     options += ["-isystem", str(RUNTIME_HEADERS), f"-I{RUNTIME_SOURCES}"]

@@ -49,6 +49,18 @@ def test_a_backtrace_leads_from_a_function_to_main(debug: Debug, level: str) -> 
     assert process.frames()[1].line is not None
 
 
+def test_a_chip_has_64_tasklets(debug: Debug, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UPMEM_PROFILE", "softTasklets=64")
+    process = debug()
+    process.add_breakpoint(f"kernel.c:{END}")
+    assert {process.resume().thread for _ in range(2)} == {0, 1}
+    process.select(63)
+    assert process.frame().pc == 0x8000_0000  # it has not begun
+    with pytest.raises(DebuggerError):
+        process.select(64)
+    assert process.resume().reason is Reason.EXITED
+
+
 def test_each_tasklet_has_its_own_variables(debug: Debug) -> None:
     process = debug()
     process.add_breakpoint(f"kernel.c:{END}")

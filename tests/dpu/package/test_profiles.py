@@ -274,11 +274,27 @@ def test_sizes_of_the_chip_have_keys(run, make_set, engine):
 
 
 def test_sizes_that_no_chip_has_are_refused(make_set):
-    for key, most in ("softTasklets", 24), ("softIramInstructions", 4096), ("softWramKiB", 256):
+    for key, most in ("softTasklets", 64), ("softIramInstructions", 4096), ("softWramKiB", 256):
         make_set(nr_dpus=1, profile=f"chipId=9,{key}={most}")
         with pytest.raises(DpuError, match="^invalid profile") as caught:
             make_set(nr_dpus=1, profile=f"{key}={most + 1}")
         assert f"{key} must be a number from 0 to {most}" in caught.value.detail
+
+
+def test_tools_that_have_24_rows_refuse_more_tasklets(run_python):
+    program = (
+        "import dpu\nfor count in 24, 25:\n"
+        "    try: dpu.DpuSet(nr_dpus=1, profile=f'softTasklets={count}', library='soft').free()\n"
+        "    except dpu.DpuError as error: print(count, error.detail)\n"
+    )
+    for name, value, why in (
+        ("DPU_PROFILE", "file=/dev/null", "a recorded profile (DPU_PROFILE) has 24 rows"),
+        ("DPU_CHECK", "race", "checks (DPU_CHECK) have 5 bits for a tasklet"),
+    ):
+        done = run_python(program, env={name: value})
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith(f"25 the profile says softTasklets=25, but {why}"), done
+    assert run_python(program).stdout == ""
 
 
 @pytest.mark.parametrize("switch", ["softDmaAlignmentFaults=true", "softSwitches=64"])

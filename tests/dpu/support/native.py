@@ -18,6 +18,7 @@ DONE, FAULT, INTERRUPTED, CYCLE_LIMIT, STEPPED = range(5)
 ENGINE_AUTO, ENGINE_TURNS, ENGINE_DRIFT, ENGINE_TRANSLATED = range(4)
 FAULT_KINDS = {0: None, 1: "bkp", 2: "dma", 3: "mem", 4: "undecodable"}
 TASKLETS, REGISTERS, OPERANDS = 24, 24, 6
+TASKLETS_ROOM = 64
 
 u8, u32, u64 = ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64
 
@@ -51,7 +52,7 @@ class RunResult(ctypes.Structure):
         ("instructions", u64),
         ("dma_read_bytes", u64),
         ("dma_write_bytes", u64),
-        ("thread_instructions", u64 * TASKLETS),
+        ("thread_instructions", u64 * TASKLETS_ROOM),
     ]
 
 

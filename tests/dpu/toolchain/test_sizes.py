@@ -40,6 +40,91 @@ int main(void)
 """
 
 
+# Tasklets meet at a barrier, take a lock, transfer, and go on one after the other.
+TOGETHER = """
+#include <barrier.h>
+#include <defs.h>
+#include <handshake.h>
+#include <mram.h>
+#include <mutex.h>
+#include <sem.h>
+#include <stdint.h>
+BARRIER_INIT(all, NR_TASKLETS);
+SEMAPHORE_INIT(two, 2);
+MUTEX_INIT(lock);
+__mram_noinit uint64_t words[NR_TASKLETS];
+__host uint32_t total, order;
+int main(void)
+{
+    uint64_t mine = me();
+    mram_write(&mine, &words[me()], 8);
+    barrier_wait(&all);
+    mram_read(&words[NR_TASKLETS - 1 - me()], &mine, 8);
+    mutex_lock(lock);
+    total += (mine + 1) * (me() + 1);
+    mutex_unlock(lock);
+    sem_take(&two);
+    sem_give(&two);
+    if (me() > 0)
+        handshake_wait_for(me() - 1);
+    order = order * 3 + me();
+    if (me() < NR_TASKLETS - 1)
+        handshake_notify();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("tasklets", [25, 32, 33, 64])
+def test_more_tasklets_than_upmems_chip_has(
+    compile_text: Compile, tmp_path: Path, tasklets: int
+) -> None:
+    path, sizes = tmp_path / "together", f"softTasklets={tasklets}"
+    stacks = {"STACK_SIZE_DEFAULT": 256, f"STACK_SIZE_TASKLET_{tasklets - 1}": 512}
+    program = compile_text(TOGETHER, tasklets=tasklets, sizes=sizes, defines=stacks)
+    path.write_bytes(program.elf)
+    reports, order = set(), 0
+    for tasklet in range(tasklets):
+        order = (3 * order + tasklet) % 2**32
+    more = "softDramBanks=1,softDramOpenRows=1,softDramOpenRowFirst=1"
+    for engine in "turns", "drift", "translated":
+        for chip in "softDmaEngines=2", "softPipelineHazard=1", more:
+            profile = f"{sizes},softEngine={engine},{chip}"
+            with DpuSet(nr_dpus=1, binary=path, profile=profile) as dpus:
+                dpus.exec()
+                total = sum((tasklets - one) * (one + 1) for one in range(tasklets))
+                assert (dpus.total.uint32(), dpus.order.uint32()) == (total, order)
+                one = dpus.report[0]
+            assert len(one.thread_instructions) == tasklets and all(one.thread_instructions)
+            assert sum(one.thread_instructions) == one.instructions
+            reports.add((chip, one.cycles, one.thread_instructions))
+    assert len(reports) == 3
+    with pytest.raises(DpuError, match="invalid|tasklets") as caught:
+        DpuSet(nr_dpus=1, binary=path, profile=f"softTasklets={tasklets - 1}")
+    assert f"the program has {tasklets} tasklets" in str(caught.value.detail)
+
+
+def test_tasklets_that_sleep_are_named_beyond_the_32nd(
+    compile_text: Compile, tmp_path: Path
+) -> None:
+    text = """
+    #include <barrier.h>
+    #include <defs.h>
+    BARRIER_INIT(all, 40);
+    int main(void) { if (me() != 37) barrier_wait(&all); return 0; }
+    """
+    path = tmp_path / "asleep"
+    program = compile_text(
+        text, tasklets=40, sizes="softTasklets=64", defines={"STACK_SIZE_DEFAULT": 128}
+    )
+    path.write_bytes(program.elf)
+    with (
+        DpuSet(nr_dpus=1, binary=path, profile="softTasklets=64") as dpus,
+        pytest.warns(RuntimeWarning, match=r"0-36, 38, 39 wait at .* missing: 37 \(ended\)"),
+    ):
+        dpus.exec()
+
+
 @pytest.mark.parametrize(
     ("text", "tasklets", "sizes", "message"),
     [
@@ -62,7 +147,7 @@ def test_what_the_sizes_have_no_room_for_is_refused(
         ("v1A", "softWramKiB=-1", r"softWramKiB must be a number from 0 to .*, not '-1'"),
         ("v1A", "softWramKiB", r"softWramKiB must be a number from 0 to .*, not ''"),
         ("v1A", "softWramKiB=99999", r"softWramKiB must be a number from 0 to .*, not '99999'"),
-        ("v1A", "softTasklets=25", r"softTasklets must be a number from 0 to 24"),
+        ("v1A", "softTasklets=65", r"softTasklets must be a number from 0 to 64"),
         ("v1A", "softTasklets=8,", r"sizes are softTasklets, .*, not ''"),
         ("v1A", "softDmaEngines=2", r"sizes are softTasklets, .*, not 'softDmaEngines=2'"),
     ],

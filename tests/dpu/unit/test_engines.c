@@ -22,7 +22,7 @@ static void expect_the_same(struct dpu_machine *drift, struct dpu_machine *turns
     dpu_machine_get_result(drift, &a);
     dpu_machine_get_result(turns, &b);
     CHECK(memcmp(&a, &b, sizeof a) == 0);
-    for (uint32_t id = 0; id < 24; id++) {
+    for (uint32_t id = 0; id < dpu_machine_thread_count(turns); id++) {
         struct dpu_thread_state left, right;
         CHECK(dpu_machine_get_thread(drift, id, &left) &&
               dpu_machine_get_thread(turns, id, &right));
@@ -208,6 +208,63 @@ static void test_interrupts_and_slices_change_nothing(void)
     expect_the_same(at_once, sliced);
 }
 
+/* 64 tasklets, some of which spin on locks and run bits, transfer and ask for the time; in the end
+ * one of the last faults. */
+static void test_tasklets_beyond_the_32nd(void)
+{
+    for (uint32_t count = 31; count <= 64; count += 11) {
+        struct dpu_machine *both[2];
+        for (int i = 0; i < 2; i++) {
+            struct dpu_machine_options options;
+            dpu_machine_default_options(&options);
+            options.tasklets = count;
+            options.engine = i == 0 ? DPU_ENGINE_DRIFT : DPU_ENGINE_TURNS;
+            options.dram_banks = count == 53;
+            options.dma_setup = options.dma_engine_per_kib = 5;
+            both[i] = dpu_machine_create(&options);
+            CHECK(both[i] != NULL && dpu_machine_thread_count(both[i]) == count);
+            LOAD(both[i], BOOT_CHAIN(count, 0), MOVE(1, 60), W("lsl", "rri", 3, ID, 10),
+                 /* 4: */ W("ldma", "rri", 3, 0, 3), W("time", "r", 4),
+                 /* 6: */ W("acquire", "rici", ZERO, 9, CC_NZ, 6), READ(2, ZERO, SHARED_WORD),
+                 W("add", "rrr", 2, 2, 4), WRITE(ZERO, SHARED_WORD, 2),
+                 W("release", "rici", ZERO, 9, 0, 11), /* 11: */ WRITE(ID4, 256, 2), REPEAT(4),
+                 JUMP_IF(ID, count - 3, CC_Z, 18), JUMP_IF(ID, 0, CC_NZ, 17),
+                 /* 15: */ W("resume", "rici", ZERO, count - 1, CC_NZ, 15), JUMP(2),
+                 /* 17: */ STOP, MOVE(1, 1000), REPEAT(19), READ(0, ID8, 0), W("fault", "i", 3));
+            CHECK(dpu_machine_launch(both[i], NULL) == DPU_RUN_FAULT);
+        }
+        CHECK(strcmp(dpu_machine_engine_name(both[0]), "drift") == 0);
+        struct dpu_run_result result;
+        dpu_machine_get_result(both[0], &result);
+        CHECK(result.fault_thread == count - 3 && result.thread_instructions[count - 1] > 60);
+        CHECK(count == 64 || result.thread_instructions[count] == 0);
+        expect_the_same(both[0], both[1]);
+    }
+}
+
+/* Run bits behind the tasklets, and from 24 on, are notifications. */
+static void test_run_bits_of_other_chips(void)
+{
+    static const struct {
+        uint32_t tasklets;
+        uint64_t exist;
+    } cases[] = {{8, ~UINT64_C(0xFFFF00)}, {24, UINT64_MAX}, {40, UINT64_MAX}, {64, UINT64_MAX}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dpu_machine_options options;
+        dpu_machine_default_options(&options);
+        options.tasklets = cases[i].tasklets;
+        struct dpu_machine *machine = dpu_machine_create(&options);
+        CHECK(machine != NULL);
+        dpu_machine_set_run_bits(machine, UINT64_MAX);
+        CHECK(dpu_machine_get_run_bits(machine) == cases[i].exist);
+        LOAD(machine, STOP);
+        CHECK(dpu_machine_run(machine, NULL) == DPU_RUN_DONE);
+        uint64_t tasklets = UINT64_MAX >> (64 - cases[i].tasklets);
+        CHECK(dpu_machine_get_run_bits(machine) == (cases[i].exist & ~tasklets));
+        dpu_machine_destroy(machine);
+    }
+}
+
 static void test_what_only_turns_can_run(void)
 {
     const uint64_t words[] = {W("ldmai", "rri", 0, 0, 0), W("clr_run", "rici", ZERO, 3, 0, 0)};
@@ -268,6 +325,8 @@ int main(void)
     test_several_dma_engines();
     test_several_instructions_a_cycle();
     test_interrupts_and_slices_change_nothing();
+    test_tasklets_beyond_the_32nd();
+    test_run_bits_of_other_chips();
     test_what_only_turns_can_run();
     test_machines_that_share_a_program();
     return 0;

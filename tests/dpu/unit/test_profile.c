@@ -266,12 +266,15 @@ static void test_texts_are_cut_off(void)
 static void test_bits(void)
 {
     static const struct {
-        uint32_t bits;
+        uint64_t bits;
         const char *text;
     } cases[] = {{0, ""},
                  {1, "0"},
                  {UINT32_C(0x80000000), "31"},
                  {UINT32_MAX, "0-31"},
+                 {UINT64_MAX, "0-63"},
+                 {UINT64_C(7) << 31, "31-33"},
+                 {UINT64_C(5) << 61, "61, 63"},
                  {0x8F, "0-3, 7"},
                  {0x6, "1, 2"},
                  {0x7, "0-2"}};
@@ -280,7 +283,7 @@ static void test_bits(void)
         struct text text = text_new(buffer, sizeof buffer);
         text_add_bits(&text, cases[i].bits);
         if (strcmp(buffer, cases[i].text) != 0)
-            fprintf(stderr, "%x: %s\n", cases[i].bits, buffer);
+            fprintf(stderr, "%llx: %s\n", (unsigned long long)cases[i].bits, buffer);
         CHECK(strcmp(buffer, cases[i].text) == 0);
     }
 }

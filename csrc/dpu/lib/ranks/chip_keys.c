@@ -2,6 +2,7 @@
 #include "dpu/lib/ranks/chip_keys.h"
 
 #include "dpu/lib/core/error.h"
+#include "dpu/lib/core/settings.h"
 #include "dpu/lib/core/verbose.h"
 
 #include <string.h>
@@ -9,6 +10,21 @@
 #define REFUSED(...) dpulib_fail(DPU_ERR_INVALID_PROFILE, "the profile says " __VA_ARGS__)
 
 /* --- what contradicts itself --- */
+
+/* Tables of tools that have a row per tasklet, or few bits for one. */
+static dpu_error_t check_tasklets(const struct dpu_machine_options *m)
+{
+    if (m->tasklets <= DPU_MACHINE_THREADS)
+        return DPU_OK;
+    if (dpulib_setting(DPULIB_DPU_PROFILE) != NULL)
+        return REFUSED("softTasklets=%u, but a recorded profile (DPU_PROFILE) has %u rows",
+                       m->tasklets, DPU_MACHINE_THREADS);
+    if (dpulib_setting(DPULIB_DPU_CHECK) != NULL)
+        return REFUSED("softTasklets=%u, but checks (DPU_CHECK) have 5 bits for a tasklet of each "
+                       "access, and %u stacks",
+                       m->tasklets, DPU_MACHINE_THREADS);
+    return DPU_OK;
+}
 
 static dpu_error_t check_pipeline(const struct dpu_machine_options *m)
 {
@@ -108,7 +124,9 @@ static void tell_of_no_effect(const struct dpulib_configuration *configuration)
 
 dpu_error_t dpulib_chip_keys_check(const struct dpulib_configuration *configuration)
 {
-    dpu_error_t status = check_refresh(&configuration->machine);
+    dpu_error_t status = check_tasklets(&configuration->machine);
+    if (status == DPU_OK)
+        status = check_refresh(&configuration->machine);
     if (status == DPU_OK)
         status = check_pipeline(&configuration->machine);
     if (status == DPU_OK)

@@ -29,9 +29,11 @@ dpu_description_t dpulib_description_new(const struct dpulib_configuration *conf
     hw->memories.mram_size = chip.mram;
     hw->memories.wram_size = chip.wram / 4;
     hw->memories.iram_size = (iram_size_t)chip.iram;
+    /* From the 24th on, or behind the tasklets. */
+    uint32_t first = chip.threads > DPU_MACHINE_THREADS ? chip.threads : DPU_MACHINE_THREADS;
     hw->dpu.nr_of_threads = (uint8_t)chip.threads;
     hw->dpu.nr_of_atomic_bits = DPU_MACHINE_ATOMIC_BITS;
-    hw->dpu.nr_of_notify_bits = DPU_MACHINE_RUN_BITS - DPU_MACHINE_THREADS;
+    hw->dpu.nr_of_notify_bits = (uint8_t)(DPU_MACHINE_RUN_BITS - first);
     hw->dpu.nr_of_work_registers_per_thread = DPU_MACHINE_REGISTERS;
     description->type = configuration->backend;
     description->configuration.disable_reset_on_alloc = !configuration->reset_on_alloc;

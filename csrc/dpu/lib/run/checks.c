@@ -233,22 +233,22 @@ void dpulib_checks_end(struct dpu_t *dpu, enum dpu_run_status status)
     const struct checked *checked = find(dpu);
     if (checked == NULL || status != DPU_RUN_DONE || (options.wanted & DPU_CHECK_DEADLOCK) == 0)
         return;
-    uint32_t sleepers = dpulib_sleepers(dpu);
+    uint64_t sleepers = dpulib_sleepers(dpu);
     if (sleepers == 0)
         return;
 
     struct text text = text_new(buffer, sizeof buffer);
     text_add(&text, "deadlock: tasklets sleep, and nobody is left who could resume them: ");
     dpulib_add_sleepers(&text, dpu);
-    for (uint32_t bits = sleepers; bits != 0; bits &= bits - 1) {
+    for (uint64_t bits = sleepers; bits != 0; bits &= bits - 1) {
         struct dpu_check_point point =
-            dpu_checks_where(checked->checks, (uint32_t)__builtin_ctz(bits));
+            dpu_checks_where(checked->checks, (uint32_t)__builtin_ctzll(bits));
         text_add(&text, "\n==   tasklet %u sleeps", point.thread);
         dpulib_add_calls(&text, dpu, checked->checks, point);
     }
 
     struct dpu_check_point first =
-        dpu_checks_where(checked->checks, (uint32_t)__builtin_ctz(sleepers));
+        dpu_checks_where(checked->checks, (uint32_t)__builtin_ctzll(sleepers));
     const struct told one = {hash_of(dpu), DPU_FINDING_DEADLOCK, first.pc, UINT32_MAX};
     write_text(dpu, &one, buffer);
 }

@@ -102,7 +102,7 @@ static size_t read_image(struct dpu_t *dpu, uint8_t *message,
 
 static size_t get_threads(struct dpu_t *dpu, uint8_t *message)
 {
-    struct dpulib_debug_thread threads[DPU_MACHINE_THREADS] = {0};
+    struct dpulib_debug_thread threads[DPU_MACHINE_THREADS_ROOM] = {0};
     uint32_t count = dpu_machine_thread_count(dpu->machine);
     for (uint32_t i = 0; i < count; i++) {
         struct dpu_thread_state state;

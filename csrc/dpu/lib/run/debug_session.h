@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define DPULIB_DEBUG_MAGIC UINT32_C(0x42474444) /* "DDGB" */
-#define DPULIB_DEBUG_VERSION 1
+#define DPULIB_DEBUG_VERSION 2
 /* Bytes of the longest message. */
 #define DPULIB_DEBUG_MESSAGE (1 << 15)
 
@@ -58,7 +58,7 @@ struct dpulib_debug_thread {
 struct dpulib_debug_stopped {
     uint32_t stop, thread, pc, watch; /* enum dpulib_stop */
     uint64_t cycles;
-    uint64_t counts[DPU_MACHINE_THREADS];
+    uint64_t counts[DPU_MACHINE_THREADS_ROOM];
 };
 
 /* The state of a session, whose requests dpulib_debug_answer() answers. */

@@ -121,7 +121,7 @@ static void add_stack(struct text *text, const struct dpu_t *dpu)
     uint32_t faulty = dpu->result.fault_thread;
     if (program == NULL || add_stack_of(text, dpu, &program->elf, faulty))
         return;
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
+    for (uint32_t i = 0; i < dpu_machine_thread_count(dpu->machine); i++)
         if (i != faulty && add_stack_of(text, dpu, &program->elf, i))
             return;
 }
@@ -142,8 +142,7 @@ static void add_early_end(struct text *text, const struct dpu_t *dpu)
     else
         text_add(text, "the launch took more than %llu cycles (softMaxCycles)",
                  (unsigned long long)dpu->rank->configuration.machine.max_cycles);
-    if (((uint32_t)dpu_machine_get_run_bits(dpu->machine) &
-         ((UINT32_C(1) << DPU_MACHINE_THREADS) - 1)) != 0) {
+    if (dpulib_running(dpu) != 0) {
         text_add(text, "; running: ");
         dpulib_add_runners(text, dpu);
     }

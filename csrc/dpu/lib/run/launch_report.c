@@ -59,9 +59,12 @@ void dpulib_fill_launch_report(struct dpu_t *dpu, uint32_t status, struct dpusof
         .runtime = dpulib_runtime_of(dpu),
         .joules = dpulib_joules(&dpu->rank->configuration, result->instructions),
     };
-    _Static_assert(sizeof full.thread_instructions == sizeof result->thread_instructions,
+    _Static_assert(sizeof full.thread_instructions + sizeof full.more_thread_instructions ==
+                       sizeof result->thread_instructions,
                    "one number per tasklet");
     memcpy(full.thread_instructions, result->thread_instructions, sizeof full.thread_instructions);
+    memcpy(full.more_thread_instructions, result->thread_instructions + DPU_MACHINE_THREADS,
+           sizeof full.more_thread_instructions);
     memcpy(report, &full, report->size < sizeof full ? report->size : sizeof full);
 }
 

@@ -39,26 +39,26 @@ static const struct dpulib_sleeping_function *function_at(const struct dpulib_me
 }
 
 /* Tasklets that have run in the last launch and do not any more. */
-static uint32_t stopped(const struct dpu_t *dpu)
+static uint64_t stopped(const struct dpu_t *dpu)
 {
-    uint32_t bits = 0;
+    uint64_t bits = 0;
     for (uint32_t i = 0; i < dpu_machine_thread_count(dpu->machine); i++)
-        bits |= (uint32_t)(dpu->result.thread_instructions[i] != 0) << i;
-    return bits & ~(uint32_t)dpu_machine_get_run_bits(dpu->machine);
+        bits |= (uint64_t)(dpu->result.thread_instructions[i] != 0) << i;
+    return bits & ~dpu_machine_get_run_bits(dpu->machine);
 }
 
 /* Those in the queue of a barrier or a semaphore, as it is in the memory of the program. */
-static uint32_t queued(const struct dpu_t *dpu, const struct dpulib_meetings *meetings,
+static uint64_t queued(const struct dpu_t *dpu, const struct dpulib_meetings *meetings,
                        const struct dpulib_meeting *meeting, struct meeting_state *state)
 {
-    uint32_t bits = 0;
+    uint64_t bits = 0;
     if (!dpu_machine_read_wram(dpu->machine, meeting->address, state, sizeof *state) ||
         state->queue == NOBODY || state->guard != meeting->guard)
         return 0;
 
     uint8_t id = state->queue;
-    while (id < DPU_MACHINE_THREADS && (bits >> id & 1) == 0) {
-        bits |= UINT32_C(1) << id;
+    while (id < DPU_MACHINE_THREADS_ROOM && (bits >> id & 1) == 0) {
+        bits |= UINT64_C(1) << id;
         if (meetings->next == DPULIB_NOWHERE ||
             !dpu_machine_read_wram(dpu->machine, meetings->next + id, &id, 1))
             break;
@@ -67,19 +67,25 @@ static uint32_t queued(const struct dpu_t *dpu, const struct dpulib_meetings *me
     return bits;
 }
 
-uint32_t dpulib_sleepers(const struct dpu_t *dpu)
+uint64_t dpulib_running(const struct dpu_t *dpu)
+{
+    uint32_t count = dpu_machine_thread_count(dpu->machine);
+    return dpu_machine_get_run_bits(dpu->machine) & ((UINT64_C(2) << (count - 1)) - 1);
+}
+
+uint64_t dpulib_sleepers(const struct dpu_t *dpu)
 {
     const struct dpulib_meetings *meetings = meetings_of(dpu);
     if (meetings == NULL || meetings->functions_count + meetings->count == 0)
         return 0;
 
-    uint32_t found = 0, candidates = stopped(dpu);
-
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
+    const uint32_t count = dpu_machine_thread_count(dpu->machine);
+    uint64_t found = 0, candidates = stopped(dpu);
+    for (uint32_t i = 0; i < count; i++) {
         struct dpu_thread_state state;
         if ((candidates >> i & 1) != 0 && dpu_machine_get_thread(dpu->machine, i, &state) &&
             function_at(meetings, state.pc) != NULL)
-            found |= UINT32_C(1) << i;
+            found |= UINT64_C(1) << i;
     }
 
     for (uint32_t i = 0; i < meetings->count; i++) {
@@ -99,20 +105,20 @@ static uint32_t pc_of(const struct dpu_t *dpu, uint32_t thread)
 }
 
 /* "0, 2 wait at pc ..., 1 at pc ...": one place for all who came to it. */
-static void add_waiting(struct text *text, const struct dpu_t *dpu, uint32_t bits)
+static void add_waiting(struct text *text, const struct dpu_t *dpu, uint64_t bits)
 {
-    uint32_t places[DPU_MACHINE_THREADS];
+    uint32_t places[DPU_MACHINE_THREADS_ROOM];
     const char *verb = (bits & (bits - 1)) != 0 ? " wait" : " waits", *separator = "";
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS_ROOM; i++)
         if ((bits >> i & 1) != 0)
             /* The pc is after the instruction that it stopped at. */
             places[i] = dpulib_own_pc(dpu, i, (pc_of(dpu, i) - 1) & (DPU_MACHINE_IRAM - 1));
 
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
-        uint32_t same = 0;
-        for (uint32_t j = i; j < DPU_MACHINE_THREADS && (bits >> i & 1) != 0; j++)
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS_ROOM; i++) {
+        uint64_t same = 0;
+        for (uint32_t j = i; j < DPU_MACHINE_THREADS_ROOM && (bits >> i & 1) != 0; j++)
             if ((bits >> j & 1) != 0 && places[j] == places[i])
-                same |= UINT32_C(1) << j;
+                same |= UINT64_C(1) << j;
         if (same == 0)
             continue;
         bits &= ~same;
@@ -128,16 +134,17 @@ static void add_waiting(struct text *text, const struct dpu_t *dpu, uint32_t bit
 static uint32_t tasklets_of(const struct dpu_t *dpu)
 {
     const struct dpulib_program *program = dpulib_program_of(dpu->program);
-    uint32_t count = program != NULL ? program->elf.nr_tasklets : DPU_MACHINE_THREADS;
-    return count < DPU_MACHINE_THREADS ? count : DPU_MACHINE_THREADS;
+    uint32_t most = dpu_machine_thread_count(dpu->machine);
+    return program != NULL && program->elf.nr_tasklets < most ? program->elf.nr_tasklets : most;
 }
 
 static void add_barrier(struct text *text, const struct dpu_t *dpu,
                         const struct dpulib_meeting *meeting, const struct meeting_state *state,
-                        uint32_t waiting, uint32_t ended)
+                        uint64_t waiting, uint64_t ended)
 {
     uint32_t wanted = state->initial_count, tasklets = tasklets_of(dpu);
-    uint32_t missing = ((UINT32_C(1) << tasklets) - 1) & ~waiting;
+    uint64_t missing = (UINT64_C(2) << (tasklets - 1)) - 1;
+    missing &= ~waiting;
     text_add(text, "barrier '%s' of %u tasklets", meeting->name, wanted);
     if (wanted > tasklets)
         text_add(text, ", of which the program has %u (NR_TASKLETS)", tasklets);
@@ -146,7 +153,7 @@ static void add_barrier(struct text *text, const struct dpu_t *dpu,
     if (missing == 0)
         return;
 
-    uint32_t absent = (uint32_t)__builtin_popcount(missing);
+    uint32_t absent = (uint32_t)__builtin_popcountll(missing);
     text_add(text, "; missing: ");
     if (state->count < absent)
         text_add(text, "%u of ", state->count);
@@ -157,25 +164,26 @@ static void add_barrier(struct text *text, const struct dpu_t *dpu,
 
 /* A tasklet waits for itself to be waited for, or for the notification of another one. */
 static void add_handshakes(struct text *text, const struct dpu_t *dpu,
-                           const struct dpulib_meetings *meetings, uint32_t *sleepers,
+                           const struct dpulib_meetings *meetings, uint64_t *sleepers,
                            const char **separator)
 {
-    uint8_t partners[DPU_MACHINE_THREADS];
+    uint8_t partners[DPU_MACHINE_THREADS_ROOM];
+    const uint32_t count = tasklets_of(dpu);
     if (meetings->partners == DPULIB_NOWHERE ||
-        !dpu_machine_read_wram(dpu->machine, meetings->partners, partners, sizeof partners))
+        !dpu_machine_read_wram(dpu->machine, meetings->partners, partners, count))
         return;
 
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t who = partners[i] - 1u;
-        if (who >= DPU_MACHINE_THREADS || (*sleepers >> who & 1) == 0)
+        if (who >= DPU_MACHINE_THREADS_ROOM || (*sleepers >> who & 1) == 0)
             continue;
         text_add(text, "%shandshake: ", *separator);
-        add_waiting(text, dpu, UINT32_C(1) << who);
+        add_waiting(text, dpu, UINT64_C(1) << who);
         if (who == i)
             text_add(text, "; missing: handshake_wait_for(%u)", i);
         else
             text_add(text, "; missing: handshake_notify() of %u", i);
-        *sleepers &= ~(UINT32_C(1) << who);
+        *sleepers &= ~(UINT64_C(1) << who);
         *separator = "; ";
     }
 }
@@ -183,7 +191,7 @@ static void add_handshakes(struct text *text, const struct dpu_t *dpu,
 void dpulib_add_sleepers(struct text *text, const struct dpu_t *dpu)
 {
     const struct dpulib_meetings *meetings = meetings_of(dpu);
-    uint32_t sleepers = dpulib_sleepers(dpu), ended = stopped(dpu) & ~sleepers;
+    uint64_t sleepers = dpulib_sleepers(dpu), ended = stopped(dpu) & ~sleepers;
     const char *separator = "";
     if (sleepers == 0)
         return;
@@ -191,7 +199,7 @@ void dpulib_add_sleepers(struct text *text, const struct dpu_t *dpu)
     for (uint32_t i = 0; i < meetings->count; i++) {
         struct meeting_state state;
         const struct dpulib_meeting *meeting = &meetings->meetings[i];
-        uint32_t waiting = queued(dpu, meetings, meeting, &state) & sleepers;
+        uint64_t waiting = queued(dpu, meetings, meeting, &state) & sleepers;
         if (waiting == 0)
             continue;
         sleepers &= ~waiting;
@@ -210,11 +218,11 @@ void dpulib_add_sleepers(struct text *text, const struct dpu_t *dpu)
 
     /* Barriers without a name, such as those in arrays. */
     for (uint32_t i = 0; i < meetings->functions_count; i++) {
-        uint32_t here = 0;
-        for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++)
+        uint64_t here = 0;
+        for (uint32_t id = 0; id < DPU_MACHINE_THREADS_ROOM; id++)
             if ((sleepers >> id & 1) != 0 &&
                 function_at(meetings, pc_of(dpu, id)) == &meetings->functions[i])
-                here |= UINT32_C(1) << id;
+                here |= UINT64_C(1) << id;
         if (here == 0)
             continue;
         text_add(text, "%s%s(): ", separator, meetings->functions[i].name);
@@ -273,22 +281,22 @@ void dpulib_add_lock(struct text *text, const struct dpu_t *dpu, uint32_t bit)
 
 void dpulib_add_runners(struct text *text, const struct dpu_t *dpu)
 {
-    struct dpu_thread_state states[DPU_MACHINE_THREADS];
+    struct dpu_thread_state states[DPU_MACHINE_THREADS_ROOM];
     const char *separator = "";
-    uint32_t bits = (uint32_t)dpu_machine_get_run_bits(dpu->machine) &
-                    ((UINT32_C(1) << dpu_machine_thread_count(dpu->machine)) - 1);
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
+    uint64_t bits = dpulib_running(dpu);
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS_ROOM; i++)
         dpu_machine_get_thread(dpu->machine, i, &states[i]);
 
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
-        uint32_t same = 0, bit, other;
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS_ROOM; i++) {
+        uint64_t same = 0;
+        uint32_t bit, other;
         if ((bits >> i & 1) == 0)
             continue;
         bool acquires = dpulib_acquired_bit(dpu, &states[i], &bit), taken = false;
-        for (uint32_t j = i; j < DPU_MACHINE_THREADS; j++)
+        for (uint32_t j = i; j < DPU_MACHINE_THREADS_ROOM; j++)
             if ((bits >> j & 1) != 0 && states[j].pc == states[i].pc &&
                 (!acquires || (dpulib_acquired_bit(dpu, &states[j], &other) && other == bit)))
-                same |= UINT32_C(1) << j;
+                same |= UINT64_C(1) << j;
         bits &= ~same;
 
         text_add(text, "%s", separator);

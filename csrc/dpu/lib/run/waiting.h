@@ -9,8 +9,10 @@
 #include "common/text.h"
 #include "dpu/lib/ranks/rank.h"
 
+/* Tasklets that run. */
+uint64_t dpulib_running(const struct dpu_t *dpu);
 /* The tasklets of the last launch that sleep there. Quick: it is asked after every launch. */
-uint32_t dpulib_sleepers(const struct dpu_t *dpu);
+uint64_t dpulib_sleepers(const struct dpu_t *dpu);
 /* Adds what they sleep at, with places: "barrier 'b' of 4 tasklets: 0-2 wait at pc ...; missing:
  * 3". */
 void dpulib_add_sleepers(struct text *text, const struct dpu_t *dpu);

@@ -139,7 +139,7 @@ void dpu_checkpoint_write(const struct dpu_context_t *c, uint8_t *bytes)
 
 static bool is_possible(const uint32_t *counts)
 {
-    return counts[0] >= 1 && counts[0] <= DPU_MACHINE_THREADS && counts[1] >= 1 &&
+    return counts[0] >= 1 && counts[0] <= DPU_MACHINE_THREADS_ROOM && counts[1] >= 1 &&
            counts[1] <= DPU_MACHINE_REGISTERS && counts[2] >= 1 &&
            counts[2] <= DPU_MACHINE_ATOMIC_BITS && counts[3] <= DPU_MACHINE_IRAM &&
            counts[4] <= DPU_MACHINE_MRAM && counts[5] <= DPU_MACHINE_WRAM_ROOM / 4;

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define THREAD_BITS ((UINT64_C(1) << DPU_MACHINE_THREADS) - 1)
-
 dpu_error_t dpulib_context_create_for(struct dpu_context_t *c, const struct dpu_machine *machine)
 {
     if (!dpu_context_create(c, dpu_machine_thread_count(machine), DPU_MACHINE_REGISTERS,
@@ -143,7 +141,7 @@ uint64_t dpulib_context_running(const struct dpu_context_t *c)
     uint64_t running = 0;
     for (uint32_t position = 0; position < c->nr_of_running_threads; position++) {
         uint64_t at = 0;
-        for (uint32_t t = 0; t < c->info.nr_threads && t < DPU_MACHINE_THREADS; t++)
+        for (uint32_t t = 0; t < c->info.nr_threads && t < DPU_MACHINE_THREADS_ROOM; t++)
             if (c->scheduling[t] == position)
                 at |= UINT64_C(1) << t;
         uint64_t faulted = (c->bkp_fault ? UINT64_C(1) << (c->bkp_fault_thread_index % 64) : 0) |
@@ -154,7 +152,7 @@ uint64_t dpulib_context_running(const struct dpu_context_t *c)
         running |= at & -at;
     }
 
-    return running & THREAD_BITS;
+    return running;
 }
 
 dpu_error_t dpulib_context_go_on(struct dpu_t *dpu, uint64_t running)

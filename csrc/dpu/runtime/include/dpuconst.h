@@ -3,7 +3,10 @@
 #ifndef DPU_RUNTIME_DPUCONST_H
 #define DPU_RUNTIME_DPUCONST_H
 
-#ifdef __dpu_v1B__
+/* Tasklets that run-time tables have room for. */
+#ifdef __dpu_tasklets__
+#define DPU_NR_THREADS __dpu_tasklets__
+#elif defined __dpu_v1B__
 #define DPU_NR_THREADS 16
 #else
 #define DPU_NR_THREADS 24
