@@ -178,6 +178,18 @@ def test_a_wrong_node_number_does_not_mean_the_first(monkeypatch, make_proc, val
     assert make_proc(0).alive
 
 
+def test_empty_variables_are_as_if_not_set(tmp_path):
+    done = run_python(OPEN_TWICE, tmp_path, **dict.fromkeys(WRONG, ""))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_slip_is_told_beside_a_value_that_is_not_allowed(tmp_path):
+    slips = {"VEO_SOFT_NODES": "two", "VEO_SOFT_NODE": "2"}
+    done = run_python(OPEN_TWICE, tmp_path, **slips)
+    assert "VEO_SOFT_NODES='two' is not allowed" in done.stderr
+    assert "VEO_SOFT_NODE is set, which is no variable of the soft libveo" in done.stderr
+
+
 def test_a_wrong_target_of_compilers_is_named(monkeypatch):
     monkeypatch.setenv("VEBUILD_TARGET", "hots")
     with pytest.raises(ValueError, match="VEBUILD_TARGET='hots' is not allowed: it takes ve, host"):
