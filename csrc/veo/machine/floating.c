@@ -26,16 +26,66 @@ static uint32_t host_flags(void)
            (uint32_t)((raised & FE_DIVBYZERO) != 0 ? VE_PSW_DIVIDE : 0);
 }
 
-void ve_floating_enter(struct ve_core *core, fenv_t *host)
+#if defined(__x86_64__)
+enum { ALL_FLAGS = 0x3F, ROUNDING_OF_X87 = 0xC00, SSE_MASKS = 0x1F80, SSE_ROUNDING = 0x6000 };
+
+/* True if the x87 unit rounds to nearest, stops at nothing, and has noted nothing. */
+static bool is_x87_plain(void)
 {
-    feholdexcept(host);
+    uint16_t control, status;
+    __asm__ volatile("fnstcw %0" : "=m"(control));
+    __asm__ volatile("fnstsw %0" : "=m"(status));
+    return (control & (ROUNDING_OF_X87 | ALL_FLAGS)) == ALL_FLAGS && (status & ALL_FLAGS) == 0;
+}
+
+static bool enter_sse(const struct ve_core *core, struct ve_host_floating *host)
+{
+    host->sse = __builtin_ia32_stmxcsr();
+    bool rounds_to_nearest =
+        (core->psw & VE_PSW_ROUNDING) >> VE_PSW_ROUNDING_SHIFT == VE_IRM_NEAREST;
+    host->is_sse_alone = rounds_to_nearest && (host->sse & SSE_ROUNDING) == 0 && is_x87_plain();
+    if (host->is_sse_alone)
+        __builtin_ia32_ldmxcsr((host->sse & ~(uint32_t)ALL_FLAGS) | SSE_MASKS);
+    return host->is_sse_alone;
+}
+
+/* Undoes what the code did to the x87 unit, by long doubles or another rounding mode. */
+static void leave_sse(const struct ve_host_floating *host)
+{
+    if (!is_x87_plain()) {
+        feclearexcept(FE_ALL_EXCEPT);
+        fesetround(FE_TONEAREST);
+    }
+    __builtin_ia32_ldmxcsr(host->sse);
+}
+#else
+static bool enter_sse(const struct ve_core *core, struct ve_host_floating *host)
+{
+    (void)core;
+    return host->is_sse_alone = false;
+}
+
+static void leave_sse(const struct ve_host_floating *host)
+{
+    (void)host;
+}
+#endif
+
+void ve_floating_enter(struct ve_core *core, struct ve_host_floating *host)
+{
+    if (enter_sse(core, host))
+        return;
+    feholdexcept(&host->all);
     set_rounding(core->psw);
 }
 
-void ve_floating_leave(struct ve_core *core, const fenv_t *host)
+void ve_floating_leave(struct ve_core *core, const struct ve_host_floating *host)
 {
     core->psw |= host_flags();
-    fesetenv(host);
+    if (host->is_sse_alone)
+        leave_sse(host);
+    else
+        fesetenv(&host->all);
 }
 
 uint64_t ve_core_psw(struct ve_core *core)

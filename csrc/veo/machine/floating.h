@@ -11,10 +11,18 @@
 
 #include <fenv.h>
 
+/* The host's environment. On x86, that of SSE alone if nothing of the other unit is to be changed:
+ * to save and to load that takes longer than a small function runs. */
+struct ve_host_floating {
+    fenv_t all;
+    uint32_t sse;
+    bool is_sse_alone;
+};
+
 /* Makes the host's environment that of the PSW; *host is what it was. */
-void ve_floating_enter(struct ve_core *core, fenv_t *host);
+void ve_floating_enter(struct ve_core *core, struct ve_host_floating *host);
 /* Takes the flags into the PSW and puts the host's environment back. */
-void ve_floating_leave(struct ve_core *core, const fenv_t *host);
+void ve_floating_leave(struct ve_core *core, const struct ve_host_floating *host);
 
 /* True if a floating-point exception is enabled: instructions that may raise it are checked. */
 static inline bool ve_floating_is_checked(const struct ve_core *core)

@@ -337,7 +337,7 @@ bool ve_core_run(struct ve_core *core, uint64_t entry)
     uint64_t link = core->s[VE_S_LINK];
     const struct ve_decoded *current = core->current;
     uint64_t fetched = core->fetched;
-    fenv_t host;
+    struct ve_host_floating host;
 
     ve_core_current = core;
     core->ic = entry;

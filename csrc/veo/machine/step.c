@@ -76,7 +76,7 @@ bool ve_run_stepping(struct ve_core *core)
 bool ve_core_step(struct ve_core *core, bool *halted)
 {
     struct ve_core *outer = ve_core_current;
-    fenv_t host;
+    struct ve_host_floating host;
     *halted = core->ic == VE_HALT_ADDRESS;
     if (*halted)
         return true;

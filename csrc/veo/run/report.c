@@ -166,6 +166,11 @@ static void add_to_total(const struct ve_counters *counters)
         total.lengths[length] += counters->lengths[length];
 }
 
+bool verun_report_is_made(void)
+{
+    return mine != NULL;
+}
+
 void verun_report_begin(void)
 {
     if (mine == NULL)

@@ -23,6 +23,8 @@ void verun_report_finish(void);
 void verun_report_attach(struct ve_core *core);
 void verun_report_detach(void);
 
+/* True if calls of this thread are reported. */
+bool verun_report_is_made(void);
 /* A call of FUNCTION by this thread begins, and ends. */
 void verun_report_begin(void);
 void verun_report_end(const char *function);

@@ -127,7 +127,8 @@ static int call_ve(const struct wire_slot *slot, const uint64_t *values, uint64_
     verun_report_begin();
     if (!verun_call(thread, slot->target, values, slot->nargs, result))
         veow_ve_exception(thread->core);
-    verun_report_end(name_of(slot->target));
+    if (verun_report_is_made())
+        verun_report_end(name_of(slot->target));
     return VEO_COMMAND_OK;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "tests/veo/support/ve_code.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -166,6 +167,83 @@ static void test_a_gate_may_run_code(void)
     call_gate(nesting_gate);
     CHECK(run_words());
     CHECK(core->s[0] == 33);
+}
+
+static volatile double divisor = 3;
+static volatile long double long_divisor = 3;
+
+/* Rounds in another way from now on, and computes by both units of the host. */
+static bool rounding_gate(struct ve_core *caller, uint64_t address)
+{
+    (void)address;
+    CHECK(fetestexcept(FE_ALL_EXCEPT) == 0);
+    CHECK(1 / divisor == 1.0 / 3 && 1 / long_divisor == 1.0L / 3);
+    CHECK((ve_core_psw(caller) & VE_PSW_INEXACT) != 0);
+    ve_core_set_psw(caller, (uint64_t)VE_IRM_UP << VE_PSW_ROUNDING_SHIFT);
+    CHECK(fegetround() == FE_UPWARD && -1 / long_divisor > -1.0L / 3);
+    return true;
+}
+
+static void raise_overflow(void)
+{
+    volatile double large = 1e300;
+    large *= large;
+}
+
+/* Does nothing by the other unit. */
+static bool dividing_gate(struct ve_core *caller, uint64_t address)
+{
+    (void)address;
+    bool is_up = (caller->psw & VE_PSW_ROUNDING) >> VE_PSW_ROUNDING_SHIFT == VE_IRM_UP;
+    CHECK(fetestexcept(FE_ALL_EXCEPT) == 0);
+    CHECK(fegetround() == (is_up ? FE_UPWARD : FE_TONEAREST));
+    CHECK((1 / divisor > 1.0 / 3) == is_up);
+    uint64_t next = is_up ? VE_IRM_NEAREST : VE_IRM_UP;
+    ve_core_set_psw(caller, next << VE_PSW_ROUNDING_SHIFT);
+    return true;
+}
+
+static void test_the_host_keeps_the_environment_of_one_unit(void)
+{
+    call_gate(dividing_gate);
+    for (int which = 0; which < 4; which++) {
+        feclearexcept(FE_ALL_EXCEPT);
+        if (which % 2 == 1)
+            raise_overflow();
+        int flags = fetestexcept(FE_ALL_EXCEPT);
+        uint64_t rounding = which / 2 == 1 ? VE_IRM_UP : VE_IRM_NEAREST;
+        ve_core_set_psw(core, rounding << VE_PSW_ROUNDING_SHIFT);
+        CHECK(run_words());
+        CHECK(fetestexcept(FE_ALL_EXCEPT) == flags && fegetround() == FE_TONEAREST);
+        CHECK(1 / divisor == 1.0 / 3);
+    }
+    feclearexcept(FE_ALL_EXCEPT);
+    ve_core_set_psw(core, (uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT);
+}
+
+static void test_the_host_keeps_its_floating_point_environment(void)
+{
+    static const int roundings[] = {FE_TONEAREST, FE_DOWNWARD};
+    call_gate(rounding_gate);
+    for (int which = 0; which < 6; which++) {
+        feclearexcept(FE_ALL_EXCEPT);
+        fesetround(roundings[which / 3]);
+        if (which % 3 == 1)
+            feraiseexcept(FE_OVERFLOW);                                     /* of one unit */
+        volatile long double noted = which % 3 == 2 ? 1 / long_divisor : 0; /* and of the other */
+        (void)noted;
+        int flags = fetestexcept(FE_ALL_EXCEPT);
+        ve_core_set_psw(core, (uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT);
+        CHECK(run_words());
+        CHECK((core->psw & VE_PSW_INEXACT) != 0 && (core->psw & VE_PSW_OVERFLOW) == 0);
+        CHECK(fetestexcept(FE_ALL_EXCEPT) == flags && fegetround() == roundings[which / 3]);
+        bool is_down = which / 3 == 1;
+        CHECK((-1 / divisor < -1.0 / 3) == is_down);
+        CHECK((1 / long_divisor < 1.0L / 3) == is_down);
+    }
+    fesetround(FE_TONEAREST);
+    feclearexcept(FE_ALL_EXCEPT);
+    ve_core_set_psw(core, (uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT);
 }
 
 static void test_a_gate_may_end_the_program(void)
@@ -437,6 +515,8 @@ int main(void)
     test_a_gate_calls_the_host();
     test_a_gate_may_run_code();
     test_a_gate_may_end_the_program();
+    test_the_host_keeps_its_floating_point_environment();
+    test_the_host_keeps_the_environment_of_one_unit();
     test_illegal_instructions_stop();
     test_a_jump_to_no_code_stops();
     test_loads_and_stores_need_no_alignment_but_atomics_do();
