@@ -4,6 +4,7 @@
 #include "raise.h"
 #include "snapshot.h"
 #include "timing.h"
+#include "tlb.h"
 
 #include <string.h>
 
@@ -18,32 +19,17 @@ uint32_t dpu_next_dma_engine(const struct dpu_machine *m)
     return next;
 }
 
-/* Not inline, so that it costs the fitted times no registers. */
-__attribute__((noinline)) static void use_banks(struct dpu_machine *m, const struct dpu_thread *t,
-                                                uint32_t far, uint32_t bytes, uint32_t wait)
-{
-    m->dma_engine = dpu_next_dma_engine(m);
-    dpu_dram_transfer(m, &(struct dpu_request){dpu_now(m), t->id, far, bytes, wait, false});
-    m->regroup = true;
-}
-
 /*
  * The data moves now. The tasklet is blocked until the transfer would be over: an engine does
  * one after the other, and is busy for its setup and the bytes, while the tasklet also sees the
- * latency.
+ * latency. Both wait WALK cycles more for translations.
  */
-static void block(struct dpu_machine *m, struct dpu_thread *t, uint32_t far, uint32_t bytes,
-                  uint32_t latency)
+static inline void block_fitted(struct dpu_machine *m, struct dpu_thread *t, uint32_t far,
+                                uint32_t bytes, uint32_t latency, uint64_t walk)
 {
-    if (UNLIKELY(m->transfer_time != DPU_TRANSFERS_FITTED)) {
-        if (m->transfer_time == DPU_TRANSFERS_OF_BANKS)
-            use_banks(m, t, far, bytes, latency);
-        return;
-    }
-
     const struct dpu_machine_options *o = &m->options;
     uint32_t crossings = (far + bytes - 1) / DPU_DRAM_PAGE - far / DPU_DRAM_PAGE;
-    uint64_t pages = (uint64_t)crossings * o->dma_page_crossing;
+    uint64_t pages = (uint64_t)crossings * o->dma_page_crossing + walk;
     uint64_t busy = o->dma_setup + (uint64_t)bytes * o->dma_engine_per_kib / 1024 + pages;
     uint64_t wait = latency + (uint64_t)bytes * o->dma_latency_per_kib / 1024 + pages;
 
@@ -54,6 +40,41 @@ static void block(struct dpu_machine *m, struct dpu_thread *t, uint32_t far, uin
     *free = dpu_after_transfer(m, start, busy);
     t->ready = dpu_after_transfer(m, start, wait);
     m->regroup = true;
+}
+
+/* Of other chips. Not inline, so that it costs the usual one no registers. */
+__attribute__((noinline)) static void block_otherwise(struct dpu_machine *m, struct dpu_thread *t,
+                                                      uint32_t far, uint32_t bytes, uint32_t wait)
+{
+    if (m->transfer_time == DPU_TRANSFERS_NONE)
+        return;
+
+    uint64_t walk = dpu_tlb_walk(m, far, bytes);
+    if (m->transfer_time == DPU_TRANSFERS_TRANSLATED) {
+        block_fitted(m, t, far, bytes, wait, walk);
+        return;
+    }
+
+    const struct dpu_request request = {
+        .issued = dpu_now(m),
+        .thread = t->id,
+        .far = far,
+        .bytes = bytes,
+        .wait = wait,
+        .setup = m->options.dram_setup + walk,
+    };
+    m->dma_engine = dpu_next_dma_engine(m);
+    dpu_dram_transfer(m, &request);
+    m->regroup = true;
+}
+
+static void block(struct dpu_machine *m, struct dpu_thread *t, uint32_t far, uint32_t bytes,
+                  uint32_t latency)
+{
+    if (UNLIKELY(m->transfer_time != DPU_TRANSFERS_FITTED))
+        block_otherwise(m, t, far, bytes, latency);
+    else
+        block_fitted(m, t, far, bytes, latency, 0);
 }
 
 /* The program is this machine's own: one that has ldmai is not shared. */

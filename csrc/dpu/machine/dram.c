@@ -116,7 +116,7 @@ static void transfer_in_order(struct dpu_machine *m, struct dpu_request request)
 {
     uint64_t *free = &m->dma_free[m->dma_engine];
     uint64_t start = later(*free, request.issued) - m->launch_cycles;
-    uint64_t at = ticks_of_cycles(m, start + m->options.dram_setup);
+    uint64_t at = ticks_of_cycles(m, start + request.setup);
     while (request.bytes != 0)
         at = take_row(m, &m->dram, &request, at);
 
@@ -166,7 +166,7 @@ static void run_engine(struct dpu_machine *m, struct dpu_dram *dram, uint64_t un
 
         struct dpu_request *request = choose(m, dram, at);
         if (!request->has_begun)
-            at += ticks_of_cycles(m, m->options.dram_setup);
+            at += ticks_of_cycles(m, request->setup);
         request->has_begun = true;
         dram->engine_free = take_row(m, dram, request, at);
         if (request->bytes != 0)

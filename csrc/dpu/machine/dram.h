@@ -30,7 +30,8 @@ struct dpu_bank {
 struct dpu_request {
     uint64_t issued; /* cycle of the machine */
     uint32_t thread, far, bytes;
-    uint32_t wait; /* cycles that its tasklet sees it later than the engine */
+    uint32_t wait;  /* cycles that its tasklet sees it later than the engine */
+    uint64_t setup; /* cycles of the engine before its first access */
     bool has_begun;
 };
 

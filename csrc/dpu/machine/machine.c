@@ -40,7 +40,9 @@ static bool numbers_are_valid(const struct dpu_machine_options *options)
     DPU_MACHINE_NUMBERS(X)
 #undef X
     return options->dram_refresh_cycles < options->dram_refresh_interval &&
-           options->forwarding <= options->round_cycles && dpu_machine_dram_is_possible(options);
+           options->forwarding <= options->round_cycles &&
+           (options->tlb_page & (options->tlb_page - 1)) == 0 &&
+           dpu_machine_dram_is_possible(options);
 }
 
 static bool options_are_valid(const struct dpu_machine_options *options)

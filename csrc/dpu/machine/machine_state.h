@@ -7,6 +7,7 @@
 #include "dram.h"
 #include "machine.h"
 #include "observe.h"
+#include "tlb.h"
 
 #include <stdatomic.h>
 
@@ -143,9 +144,10 @@ struct dpu_progress {
 
 /* Ways to decide how long transfers take. */
 enum dpu_transfer_time {
-    DPU_TRANSFERS_FITTED,   /* the options' constants */
-    DPU_TRANSFERS_OF_BANKS, /* see dram.h */
-    DPU_TRANSFERS_NONE,     /* nothing: the vendor's accounting */
+    DPU_TRANSFERS_FITTED,     /* the options' constants */
+    DPU_TRANSFERS_TRANSLATED, /* the same, with translated addresses: see tlb.h */
+    DPU_TRANSFERS_OF_BANKS,   /* see dram.h and tlb.h */
+    DPU_TRANSFERS_NONE,       /* nothing: the vendor's accounting */
 };
 
 struct dpu_engine;
@@ -209,7 +211,15 @@ struct dpu_machine {
     uint64_t refresh_interval; /* cycle at which one of the launch begins; see timing.c */
     struct dpu_observing observing;
     struct dpu_dram dram; /* if transfers are of banks */
+    struct dpu_tlb tlb;   /* if MRAM is translated */
 };
+
+/* True if the time of transfers depends on those before, beside the engines. */
+static inline bool dpu_transfers_leave_state(const struct dpu_machine *m)
+{
+    return m->transfer_time == DPU_TRANSFERS_OF_BANKS ||
+           m->transfer_time == DPU_TRANSFERS_TRANSLATED;
+}
 
 static inline uint32_t dpu_pc(const struct dpu_machine *m, const struct dpu_operation *op)
 {

@@ -13,6 +13,7 @@
 #define DPU_ISSUE_WIDTH_MOST 8
 #define DPU_DRAM_BANKS_MOST 16
 #define DPU_DRAM_ROW_MOST 65536
+#define DPU_TLB_ENTRIES_MOST 256
 #define DPU_HAZARD_MOST 100
 #define DPU_TASKLETS_MOST 64
 #define DPU_IRAM_MOST 4096
@@ -103,6 +104,13 @@
       "cycles of the DPU that the tasklet waits after the data of a transfer from MRAM") \
     X("softDramWriteReturnCycles", uint32_t, dram_write_return, 0, 1000000, 23, \
       "the same for a transfer to MRAM") \
+    X("softTlbEntries", uint32_t, tlb_entries, 0, DPU_TLB_ENTRIES_MOST, 0, \
+      "pages of MRAM whose translation is known, those used last; transfers wait for the walk of " \
+      "any other page. 0: MRAM is not translated") \
+    X("softTlbPageBytes", uint32_t, tlb_page, 64, 67108864, 4096, \
+      "bytes of a page, a power of two") \
+    X("softTlbWalkCycles", uint32_t, tlb_walk, 0, 1000000, 38, \
+      "cycles of a walk, in which an engine is occupied; 38 are a transfer of 8 bytes") \
     X("softSwitches", uint32_t, switches, 0, UINT32_MAX, 0, \
       "the switches below as one number: bits of `enum dpu_switch`")
 

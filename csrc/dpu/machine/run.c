@@ -70,8 +70,10 @@ void dpu_machine_boot(struct dpu_machine *m)
     for (uint32_t id = 0; id < m->thread_count; id++)
         m->threads[id].instructions = 0;
 
-    if (m->transfer_time == DPU_TRANSFERS_OF_BANKS)
+    if (dpu_transfers_leave_state(m)) {
         dpu_dram_reset(m);
+        dpu_tlb_reset(m);
+    }
     if (m->fault.kind != DPU_FAULT_NONE)
         return;
 

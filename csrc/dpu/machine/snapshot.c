@@ -24,7 +24,8 @@ struct dpu_snapshot {
         wram[DPU_MACHINE_WRAM_ROOM]; /* of the blocks that are not zero; others may be anything */
     bool is_zero[BLOCKS];
     struct dpu_progress progress;
-    struct dpu_dram dram; /* if transfers are of banks */
+    struct dpu_dram dram; /* if transfers leave state, as the next one */
+    struct dpu_tlb tlb;
 
     uint8_t *log;
     size_t used, room;
@@ -75,8 +76,10 @@ bool dpu_snapshot_take(struct dpu_machine *m)
 
     copy_wram(s, m);
     memcpy(&s->progress, &m->progress, size_of_progress(m));
-    if (m->transfer_time == DPU_TRANSFERS_OF_BANKS)
+    if (dpu_transfers_leave_state(m)) {
         s->dram = m->dram;
+        s->tlb = m->tlb;
+    }
     s->used = 0;
     s->is_valid = true;
     return true;
@@ -140,8 +143,10 @@ void dpu_snapshot_restore(struct dpu_machine *m)
     restore_mram(m);
     restore_wram(s, m);
     memcpy(&m->progress, &s->progress, size_of_progress(m));
-    if (m->transfer_time == DPU_TRANSFERS_OF_BANKS)
+    if (dpu_transfers_leave_state(m)) {
         m->dram = s->dram;
+        m->tlb = s->tlb;
+    }
 }
 
 void dpu_snapshot_drop(struct dpu_machine *m)

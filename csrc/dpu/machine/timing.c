@@ -16,14 +16,17 @@ void dpu_timing_set_up(struct dpu_machine *m)
         m->round_length[count] = (uint16_t)(vendor || issue > least ? issue : least);
     }
 
-    bool has_banks = m->options.dram_banks != 0;
+    bool has_banks = m->options.dram_banks != 0, has_tlb = m->options.tlb_entries != 0;
     m->transfer_time = vendor      ? DPU_TRANSFERS_NONE
                        : has_banks ? DPU_TRANSFERS_OF_BANKS
+                       : has_tlb   ? DPU_TRANSFERS_TRANSLATED
                                    : DPU_TRANSFERS_FITTED;
     m->read_wait = has_banks ? m->options.dram_read_return : m->options.dma_read_latency;
     m->write_wait = has_banks ? m->options.dram_write_return : m->options.dma_write_latency;
     if (has_banks)
         dpu_dram_reset(m);
+    if (has_tlb)
+        dpu_tlb_reset(m);
 }
 
 /* Refreshes are counted from the boot, so that a launch takes the same cycles each time. Transfers

@@ -176,6 +176,25 @@ def test_banks_that_contradict_themselves_are_refused(make_set, keys, why):
     assert why in str(caught.value.detail)
 
 
+@pytest.mark.parametrize("banks", ["", ",softDramBanks=1"])
+@pytest.mark.parametrize("engine", ["turns", "drift", "translated"])
+def test_translation_of_mram_has_keys(run, engine, banks):
+    steady = f"softDramRefreshCycles=0,softEngine={engine}{banks}"
+    plain = run(steady).cycles
+    # Four transfers of the same 1 KiB, of one page, of 16, or of 16 that are forgotten each time.
+    for keys, walks in (
+        ("softTlbEntries=1", 1),
+        ("softTlbEntries=16,softTlbPageBytes=64", 16),
+        ("softTlbEntries=15,softTlbPageBytes=64", 4 * 16),
+    ):
+        found = run(f"{steady},{keys},softTlbWalkCycles=1100").cycles
+        assert found == pytest.approx(plain + 1100 * walks, abs=60)
+        assert run(f"{steady},{keys}").cycles == pytest.approx(plain + 38 * walks, abs=60)
+    with pytest.raises(DpuError) as caught:
+        run("softTlbEntries=4,softTlbPageBytes=100")
+    assert "softTlbPageBytes=100, but it must be a power of two" in caught.value.detail
+
+
 def test_the_pipeline_has_a_key(run):
     plain, slow = run(PLAIN), run("softPipelineCycles=111")
     assert slow.instructions == plain.instructions
@@ -366,7 +385,13 @@ def test_keys_of_time_that_change_nothing_are_named(run_python):
 def test_keys_of_the_other_model_of_dram_are_named(run_python):
     program = "import dpu\nfor _ in range(2): dpu.DpuSet(nr_dpus=1, library='soft').free()\n"
     keys = "softDmaSetup=35,softDramRcdClocks=17,softDramRefreshCycles=300,softDmaEngines=2"
-    for banks, named in ("softDramBanks=0", "softDramRcdClocks=17"), ("softDramBanks=1", "softDma"):
+    for banks, named in (
+        ("softDramBanks=0", "softDramRcdClocks=17"),
+        ("softDramBanks=1", "softDma"),
+        ("softDramRcdClocks=16,softTlbWalkCycles=3", "softTlbWalkCycles=3"),
+    ):
+        keys = "softDmaEngines=2" if "softTlb" in banks else keys
+
         done = run_python(program, env={"UPMEM_PROFILE": f"{banks},{keys}"})
         assert done.returncode == 0, done.stderr
         assert done.stderr.count(f"the profile says {named}") == 1, done.stderr

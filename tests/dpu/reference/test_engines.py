@@ -46,6 +46,8 @@ def draw_chip(rng: random.Random) -> dict[str, int]:
         "dram_open_rows": open_rows,
         "dram_open_row_first": int(open_rows == 1 and engines == 1 and rng.random() < 0.3),
         "dma_engines": engines,
+        "tlb_entries": rng.choice([0, 0, 1, 4]),
+        "tlb_page": rng.choice([64, 4096]),
         "dram_refresh_interval": rng.choice([10920, 10920, 1500]),
     }
 

@@ -84,14 +84,16 @@ static void test_a_row_is_opened_accessed_and_closed(void)
     CHECK(TIME(&o, 1, AT(ROW - 8, 1)) == WAIT + 2 * (1000 + 7));
 }
 
-static void test_a_row_stays_open(void)
+static void test_a_row_stays_open(bool open_row_first)
 {
     struct dpu_machine_options o = simple();
     o.dram_open_rows = 1;
+    o.dram_open_row_first = open_row_first;
     const uint64_t first = WAIT + 1000 + 7, hit = WAIT + 7, miss = WAIT + 10000 + 1000 + 7;
     CHECK(TIME(&o, 2, AT(0, 0), AT(ROW - 8, 0)) == first + hit);
     CHECK(TIME(&o, 2, AT(0, 0), AT(ROW, 0)) == first + miss);
     CHECK(TIME(&o, 3, AT(0, 0), AT(ROW, 0), AT(0, 0)) == first + 2 * miss);
+    CHECK(TIME(&o, 2, AT(ROW - 8, 1), AT(ROW, 0)) == first + 11000 + 7 + hit);
     o.dram_banks = 2;
     CHECK(TIME(&o, 4, AT(0, 0), AT(ROW, 0), AT(0, 0), AT(ROW, 0)) == 2 * first + 2 * hit);
     CHECK(TIME(&o, 2, AT(0, 0), AT(2 * ROW, 0)) == first + miss);
@@ -334,7 +336,9 @@ static void test_a_tasklet_that_was_set_anew(void)
 int main(void)
 {
     test_a_row_is_opened_accessed_and_closed();
-    test_a_row_stays_open();
+    /* Transfers of one tasklet have no others to pass. */
+    test_a_row_stays_open(false);
+    test_a_row_stays_open(true);
     test_clocks();
     test_refreshes_close_rows_and_stand_in_the_way();
     test_what_makes_no_sense();

@@ -44,6 +44,13 @@ static dpu_error_t check_refresh(const struct dpu_machine_options *m)
     return DPU_OK;
 }
 
+static dpu_error_t check_pages(const struct dpu_machine_options *m)
+{
+    if ((m->tlb_page & (m->tlb_page - 1)) != 0)
+        return REFUSED("softTlbPageBytes=%u, but it must be a power of two", m->tlb_page);
+    return DPU_OK;
+}
+
 static dpu_error_t check_banks(const struct dpulib_configuration *configuration)
 {
     struct dpu_machine_options m = configuration->machine;
@@ -81,7 +88,7 @@ static bool begins_with(const char *key, const char *start)
 static bool is_of_time(const char *key)
 {
     return begins_with(key, "softPipeline") || begins_with(key, "softDma") ||
-           begins_with(key, "softDram");
+           begins_with(key, "softDram") || begins_with(key, "softTlb");
 }
 
 static bool is_of_banks(const char *key)
@@ -103,6 +110,8 @@ static const char *why_not(const struct dpulib_configuration *configuration, con
         return "with backend=simulator an instruction takes a cycle on any chip";
     if (has_banks && is_of_constants(key))
         return "with softDramBanks transfers take what rows and columns do";
+    if (configuration->machine.tlb_entries == 0 && begins_with(key, "softTlb"))
+        return "MRAM is not translated without softTlbEntries";
     if (!has_banks && is_of_banks(key))
         return "there are no banks without softDramBanks";
     return NULL;
@@ -129,6 +138,8 @@ dpu_error_t dpulib_chip_keys_check(const struct dpulib_configuration *configurat
         status = check_refresh(&configuration->machine);
     if (status == DPU_OK)
         status = check_pipeline(&configuration->machine);
+    if (status == DPU_OK)
+        status = check_pages(&configuration->machine);
     if (status == DPU_OK)
         status = check_banks(configuration);
     if (status == DPU_OK)
