@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from buildtools.translate import files_in
 from tests.support.builds import STANDARD, STRICT, clean_environment
 
 PROJECT = """
@@ -216,6 +215,9 @@ def test_a_module_is_translated_again_when_its_contents_change(
 
 
 def test_files_of_cython_are_left_out_wherever_it_is() -> None:
+    pytest.importorskip("Cython")
+    from buildtools.translate import files_in
+
     words = ["p/a.pxd", "../env/Cython/b.pxd", "/env/Cython/c.pxd", "/tree/p/d.pxd"]
     assert files_in(Path("/tree"), words) == ["p/a.pxd", "p/d.pxd"]
 
