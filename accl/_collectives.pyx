@@ -99,15 +99,16 @@ cdef inline uint64_t _times(uint32_t share, uint64_t ranks) noexcept:
     return ranks if share == ACCL_SHARE_EACH else share
 
 
+cdef inline bint _is_now(Options *options):
+    return not options.run_async and not <object>options.waitfor
+
+
 cdef bint _takes_arrays(Options *options):
     """Return whether arrays may be used where they are.
 
     A later call would find other data there, and the device's own memory may be asked for.
     """
-    return (
-        not options.run_async and not <object>options.waitfor
-        and not options.from_fpga and not options.to_fpga
-    )
+    return _is_now(options) and not options.from_fpga and not options.to_fpga
 
 
 cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, object count,
@@ -119,7 +120,6 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
     cdef str name = operation.name
     cdef const accl_operation_facts *facts = operation.facts
     cdef bint is_root = False
-    cdef bint is_now
     cdef uint64_t ranks
     cdef uint64_t reads
     cdef uint64_t writes
@@ -128,7 +128,6 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
     if more:
         options.run_async = take_async(more, options.run_async, name)
 
-    is_now = not options.run_async and not <object>options.waitfor
     caller.begin(&call, facts.operation, comm_id, name)
     if operation.rooted:
         caller.set_root(&call, root, "root", name)
@@ -178,11 +177,11 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
         warnings.warn(zero_size, stacklevel=1)
 
     if reads and not options.from_fpga:
-        if is_now and is_apart(caller.device, &source):
+        if is_apart(caller.device, &source) and _is_now(options):
             call.host_flags |= ACCL_OP0_SYNC
         else:
             sync(&source, reads * call.count, True)
-    if writes and not options.to_fpga and is_now and is_apart(caller.device, &result):
+    if writes and is_apart(caller.device, &result) and not options.to_fpga and _is_now(options):
         call.host_flags |= ACCL_RES_SYNC
 
     return caller.finish(
@@ -190,7 +189,8 @@ cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, o
         options.to_fpga or call.host_flags & ACCL_RES_SYNC,
         options.run_async, <object>options.waitfor,
         (sbuf, rbuf, staged(&source), staged(&result))
-        if not is_now or call.host_flags & (ACCL_OP0_ARRAY | ACCL_RES_ARRAY)
+        if options.run_async or <object>options.waitfor
+        or call.host_flags & (ACCL_OP0_ARRAY | ACCL_RES_ARRAY)
         or source.stage is not NULL or result.stage is not NULL
         else (),
         name

@@ -99,11 +99,15 @@ struct lane_post {
     uint8_t source_type, result_type;
     uint16_t note;           /* the call itself; see lane.c */
     uint64_t source, result; /* offsets */
-    uint8_t data[LANE_INLINE];
-    /* Of calls without data: offsets of operand_copies, or 0; and whether readers show their time.
-     */
-    uint64_t source_copy, result_copy;
-    uint8_t timed;
+    union {
+        uint8_t data[LANE_INLINE];
+        /* Of calls whose data are elsewhere: offsets of operand_copies, or 0; and whether readers
+         * show their time. */
+        struct {
+            uint64_t source_copy, result_copy;
+            uint8_t timed;
+        };
+    };
 };
 
 struct lane {

@@ -382,7 +382,9 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
         bits = keep_operand(device, op, &op->source, op->source_type, &scratch[2]);
     if (!bits && local)
         bits = keep_operand(device, op, &op->source2, op->source2_type, &scratch[3]);
-    if (!bits && !local && c->host_flags & (ACCL_OP0_SYNC | ACCL_RES_SYNC))
+    if (!bits && !c->host_flags)
+        bits = dispatch(device, op);
+    else if (!bits && !local && c->host_flags & (ACCL_OP0_SYNC | ACCL_RES_SYNC))
         bits = acclib_host_pages_run(device, op, source_bytes, result_bytes, run_arrays);
     else if (!bits)
         bits = run_arrays(device, op, source_bytes, result_bytes);
