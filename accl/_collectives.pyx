@@ -31,7 +31,15 @@ from accl._calls cimport (
     to_function,
     zero_size,
 )
-from accl._operand cimport Operand, is_apart, sync, take_array, take_found, take_unused
+from accl._operand cimport (
+    Operand,
+    is_apart,
+    is_whole_apart,
+    sync,
+    take_array,
+    take_found,
+    take_unused,
+)
 from accl._staging cimport stage, staged
 from accl.libaccl cimport (
     ACCL_BARRIER,
@@ -250,7 +258,7 @@ cdef class Collectives(Calls):
             warnings.warn(zero_size, stacklevel=1)
         if (
             not later and not waitfor and not (from_fpga if is_root else to_fpga)
-            and call.count == <uint64_t>operand.elements and is_apart(caller.device, &operand)
+            and is_whole_apart(caller.device, &operand, call.count)
         ):
             call.host_flags = ACCL_OP0_SYNC
         elif is_root and not from_fpga:

@@ -62,10 +62,20 @@ cdef inline int sync(Operand *operand, Py_ssize_t elements, bint to_device) exce
     return 0
 
 
-# True if a call that is made at once should copy between host and device itself. It must be the
-# soft engine's, and pays where others read or write the operand where it is.
+# Bytes up to which two copies around a call take less time than the choice.
+cdef enum:
+    COPIED_AROUND = 4096
+
+
+# True if a call that is made at once should copy between host and device itself, which the soft
+# engine can.
 cdef inline bint is_apart(Device device, Operand *operand) noexcept:
     return (
-        operand.elements * operand.itemsize > 4096 and operand.block is not NULL
+        operand.elements * operand.itemsize > COPIED_AROUND and operand.block is not NULL
         and not (<Block>operand.block).shared and device.lib.is_soft
     )
+
+
+# The same for operands of which the whole is copied, whatever the count is.
+cdef inline bint is_whole_apart(Device device, Operand *operand, uint64_t count) noexcept:
+    return count == <uint64_t>operand.elements and is_apart(device, operand)

@@ -13,7 +13,7 @@ from accl._calls cimport (
     to_function,
 )
 from accl._device cimport Device
-from accl._operand cimport Operand, dtype_code, is_apart, sync, take_array, take_found
+from accl._operand cimport Operand, dtype_code, is_whole_apart, sync, take_array, take_found
 from accl._staging cimport as_array, stage, staged
 from accl.libaccl cimport (
     ACCL_COMBINE,
@@ -229,8 +229,7 @@ cdef class Primitives(Calls):
             if not from_fpga:
                 if (
                     not run_async and not waitfor and call.stream_flags == 0
-                    and <Py_ssize_t>call.count == source.elements
-                    and is_apart(caller.device, &source)
+                    and is_whole_apart(caller.device, &source, call.count)
                 ):
                     call.host_flags = ACCL_OP0_SYNC
                 else:
@@ -340,7 +339,7 @@ cdef class Primitives(Calls):
             call.address[2] = result.address
             if (
                 not run_async and not waitfor and not to_fpga
-                and <Py_ssize_t>call.count == result.elements and is_apart(caller.device, &result)
+                and is_whole_apart(caller.device, &result, call.count)
             ):
                 call.host_flags = ACCL_RES_SYNC
 

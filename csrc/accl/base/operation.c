@@ -2,6 +2,7 @@
 #include "accl/base/operation.h"
 
 #include "accl/base/device.h"
+#include "common/copy.h"
 
 #define AT(value) [(value) == ACCL_NOP ? OPERATION_KINDS : (value)] =
 const struct accl_operation_facts acclib_operations[OPERATION_KINDS + 2] = {
@@ -37,4 +38,14 @@ void acclib_operation_extents(const struct operation *op, uint64_t *source, uint
 
     *source = elements[is_root ? facts->root_reads : facts->reads];
     *result = elements[is_root ? facts->root_writes : facts->writes];
+}
+
+void acclib_operand_copy_source(struct operand_copies *copies, const uint8_t *source,
+                                uint64_t bytes)
+{
+    if (copies == NULL || copies->source == NULL)
+        return;
+
+    copy_piece(copies->source, source, bytes, copies->bytes);
+    copies->source = NULL;
 }

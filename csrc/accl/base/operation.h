@@ -16,6 +16,10 @@ struct operand_copies {
     uint64_t bytes; /* of both */
 };
 
+/* Copies the source, of BYTES, if it has a copy that is not made. COPIES may be NULL. */
+void acclib_operand_copy_source(struct operand_copies *copies, const uint8_t *source,
+                                uint64_t bytes);
+
 struct operation {
     const struct accl_call *call;
     const struct accl_operation_facts *facts; /* of call->operation */

@@ -37,8 +37,7 @@ static uint32_t run_with_copies(accl_device *device, struct operation *op, uint6
 {
     uint8_t *source = op->source, *result = op->result;
     uint32_t bits = run(device, op, source_bytes, result_bytes);
-    if (op->copies->source != NULL)
-        copy_piece(op->copies->source, source, source_bytes, op->copies->bytes);
+    acclib_operand_copy_source(op->copies, source, source_bytes);
     if (!bits && op->copies->result != NULL)
         copy_piece(op->copies->result, result, result_bytes, op->copies->bytes);
     return bits;

@@ -69,7 +69,7 @@ static uint32_t send_parts(struct direct *d)
     acclib_direct_publish(d);
     acclib_lane_finish(d->device, op, d->number);
     if (!d->others_copy)
-        acclib_direct_copy_source(d, bytes);
+        acclib_operand_copy_source(op->copies, op->source, bytes);
 
     /* Its own part at once, unless that overwrites what others still read. */
     bool late = direct_overlaps(d->source, bytes, op->result,

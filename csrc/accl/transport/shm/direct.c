@@ -64,22 +64,25 @@ void acclib_direct_publish(struct direct *d)
 {
     struct lane_post *post = d->post;
     const struct operation *op = d->op;
+    const struct operand_copies *copies = op->copies;
+
     post->signature = d->signature;
     post->source_type = (uint8_t)op->source_type;
     post->result_type = (uint8_t)op->result_type;
     post->source = place_of_source(d);
     post->result = op->result_is_array ? LANE_ARRAY : offset_of(d, op->result);
-    const struct operand_copies *copies = op->copies;
     post->source_copy = d->others_copy && copies != NULL ? offset_of(d, copies->source) : 0;
     post->result_copy = copies != NULL ? offset_of(d, copies->result) : 0;
+    post->timed = d->timed;
+
     if (op->result_is_array)
         d->began = clock_now();
-    post->timed = d->timed;
     if (d->timed) {
         struct array_ways *ways = &op->comm->lanes->ways;
         ways->own_ns = (uint64_t)(clock_now() - ways->began);
     }
-    acclib_lane_publish(d->device, d->op, post, d->number);
+
+    acclib_lane_publish(d->device, op, post, d->number);
 }
 
 uint32_t acclib_direct_wait(const struct direct *d, uint32_t index, struct lane_seen *seen)
@@ -163,16 +166,6 @@ void acclib_direct_finish(const struct direct *d)
     acclib_lane_finish(d->device, d->op, d->number);
 }
 
-void acclib_direct_copy_source(const struct direct *d, uint64_t bytes)
-{
-    struct operand_copies *copies = d->op->copies;
-    if (copies == NULL || copies->source == NULL)
-        return;
-
-    copy_piece(copies->source, d->op->source, bytes, copies->bytes);
-    copies->source = NULL;
-}
-
 /* Elements at TO, which is in the result, and in the result's copy. */
 static struct converted made_at(const struct direct *d, uint8_t *to)
 {
@@ -225,6 +218,7 @@ static uint32_t read_source(const struct direct *d, uint32_t index, const struct
         acclib_direct_put_own(d, part, to);
         return 0;
     }
+
     struct converted made = made_at(d, to);
     if (seen->source & ARENA_AT)
         return read_array(d, index,

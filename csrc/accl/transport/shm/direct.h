@@ -78,8 +78,6 @@ uint32_t acclib_direct_wait(const struct direct *d, uint32_t index, struct lane_
 
 /* Puts part PART of the own source to TO, which is in the result, and both to their copies. */
 void acclib_direct_put_own(const struct direct *d, uint64_t part, uint8_t *to);
-/* The source's copy gets its BYTES now, while others read. */
-void acclib_direct_copy_source(const struct direct *d, uint64_t bytes);
 /* All of source and result is in their copies. */
 static inline void direct_has_copied(const struct direct *d)
 {

@@ -342,10 +342,8 @@ static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t seg
                           .fits = segments <= s->peer->pool.slot_count,
                           .began = clock_now()};
     list_append(&s->peer->offers, &offer.in_peer);
-    if (s->copies != NULL && s->copies->source != NULL) {
-        copy_memory(s->copies->source, s->data, s->copies->bytes);
-        s->copies->source = NULL;
-    }
+    if (s->copies != NULL)
+        acclib_operand_copy_source(s->copies, s->data, s->copies->bytes);
     bits = wait_until_taken(device, &offer);
     list_remove(&s->peer->offers, &offer.in_peer);
     if (bits)
