@@ -74,10 +74,9 @@
     X("softDramRefreshCycles", uint32_t, dram_refresh_cycles, 0, 999999999, 364, \
       "how many these are, less than the interval has; 0: no refresh") \
     X("softDramBanks", uint32_t, dram_banks, 0, DPU_DRAM_BANKS_MOST, 0, \
-      "banks of the DRAM: transfers take what its rows and columns do, by the keys below, and " \
-      "not " \
-      "by the latency, setup, size and page crossings above; rows go over the banks one by one. " \
-      "0: by those above") \
+      "banks of the DRAM: transfers take what its rows and columns do, by the keys below, " \
+      "and not by the latency, setup, size and page crossings above; rows go over the banks one " \
+      "by one. 0: by those above") \
     X("softDramMHz", uint32_t, dram_mhz, 1, 10000, 1200, "clock of the DRAM in MHz") \
     X("softDramRowBytes", uint32_t, dram_row_bytes, 8, DPU_DRAM_ROW_MOST, 1024, \
       "bytes of a row, a power of two") \
@@ -97,9 +96,8 @@
       "1: of waiting transfers, what is in an open row comes first, then the oldest (FR-FCFS); " \
       "needs softDramOpenRows=1, and tasklets are run in turns. 0: in their order (FIFO)") \
     X("softDramSetupCycles", uint32_t, dram_setup, 0, 1000000, 24, \
-      "cycles of the DPU from the beginning of a transfer, in which it occupies an engine, to " \
-      "its " \
-      "first access") \
+      "cycles of the DPU from the beginning of a transfer, in which it occupies an engine, " \
+      "to its first access") \
     X("softDramReadReturnCycles", uint32_t, dram_read_return, 0, 1000000, 39, \
       "cycles of the DPU that the tasklet waits after the data of a transfer from MRAM") \
     X("softDramWriteReturnCycles", uint32_t, dram_write_return, 0, 1000000, 23, \
