@@ -11,6 +11,9 @@
 
 #include "ranks.h"
 
+#include "accl/engine/communicator.h"
+#include "accl/transport/shm/lane.h"
+
 enum { RANKS_MOST = 6, ROUND = (128 << 10) / 4, WINDOW = 4 * ROUND, LARGEST = 2 * WINDOW + 77 };
 #define ROOT 1U
 
@@ -152,6 +155,19 @@ static void check_refusals(const struct rank *r)
     CHECK(strstr(accl_error_message(), "there is no array"));
 }
 
+/* The root knows how long both ways to its array take, if it has a choice. */
+static void check_times(const struct rank *r)
+{
+    enum { CALLS = 6, COUNT = 2 * WINDOW };
+    for (int i = 0; i < CALLS; i++)
+        check_one(r, ACCL_BCAST, COUNT, ARRAY, ARRAY);
+
+    const struct array_ways *ways = &acclib_communicator_find(r->device, 0)->lanes->ways;
+    const uint64_t *ns = ways->ns[63 - __builtin_clzll(COUNT * sizeof(float))];
+    if (r->rank == ROOT && ways->call)
+        CHECK(ns[0] && ns[1] && ns[0] < UINT64_C(60000000000) && ns[1] < UINT64_C(60000000000));
+}
+
 static void *body(void *argument)
 {
     struct rank r;
@@ -175,6 +191,8 @@ static void *body(void *argument)
         check_one(&r, operation, ROUND + 1, r.rank ? HOST : ARRAY, r.rank ? ARRAY : HOST);
         check_one(&r, operation, WINDOW + 5, r.rank ? DEVICE : HOST, r.rank ? HOST : DEVICE);
     }
+
+    check_times(&r);
 
     struct accl_call call = make_call(ACCL_BARRIER, 0, 0);
     CHECK(run_call(&r, &call) == 0);
