@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Configuration, registers and memory of a device, and calls given as numbers."""
 
-from libc.stdint cimport uint32_t, uint64_t
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 from accl._calls cimport Caller
@@ -304,6 +305,30 @@ cdef class Control:
             status = self.device.table.accl_last_call(self.device.c, &retcode, &duration)
         self._leave(status, "get_retcode")
         return retcode, duration * 1e-9
+
+    def next_tags(self, uint32_t count, uint32_t comm=0):
+        """Tags of the messages that receives would take, None for ranks without one.
+
+        Parameters
+        ----------
+        count : int
+            The number of ranks of the communicator.
+        comm : int
+            The communicator.
+        """
+        cdef int status
+        cdef uint32_t i
+        cdef int64_t *tags = <int64_t *>PyMem_Malloc(max(count, 1) * sizeof(int64_t))
+        if tags == NULL:
+            raise MemoryError("next_tags")
+        try:
+            self._enter("next_tags")
+            with nogil:
+                status = self.device.table.accl_next_tags(self.device.c, comm, tags, count)
+            self._leave(status, "next_tags")
+            return [tags[i] if tags[i] >= 0 else None for i in range(count)]
+        finally:
+            PyMem_Free(tags)
 
     def dump(self, what, comm=0):
         """Return a text: 'rx', 'communicator', 'exchange' or 'waits'."""

@@ -216,6 +216,7 @@ cdef extern from "accl_table.h" nogil:
         int (*accl_stream_push)(accl_device *, const void *, size_t) noexcept nogil
         int (*accl_stream_pull)(accl_device *, uint32_t *, void *, size_t, size_t *,
                                 int64_t) noexcept nogil
+        int (*accl_next_tags)(accl_device *, uint32_t, int64_t *, uint32_t) noexcept nogil
         int (*accl_dump_rx_buffers)(accl_device *, char *, size_t, size_t *) noexcept nogil
         int (*accl_dump_communicator)(accl_device *, uint32_t, char *, size_t,
                                       size_t *) noexcept nogil

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Senders"]
 
-# Of the engine's texts: each is of one moment, which registers read one by one are not.
-_WAITING = re.compile(r" status RESERVED tag (\d+) length \d+ source (\d+) sequence (\d+)$", re.M)
+# Of the engine's text.
 _GONE = re.compile(r"^rank (\d+) (has closed its device|has died|is lost.*)$", re.M)
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 50e-6, 2e-3
@@ -78,13 +77,10 @@ class Senders:
 
     def _find(self, tag: int) -> int | None:
         """Return the next rank in turn that has sent one."""
-        first: dict[int, tuple[int, int]] = {}
-        for words in _WAITING.findall(self._control.dump("rx")):
-            own_tag, source, sequence = (int(word) for word in words)
-            first[source] = min(first.get(source, (sequence, own_tag)), (sequence, own_tag))
+        tags = self._control.next_tags(self._size)
         for step in range(1, self._size + 1):
             rank = (self._last + step) % self._size
-            if rank in first and first[rank][1] == tag and not self._is_named(rank):
+            if tags[rank] == tag and not self._is_named(rank):
                 return rank
         return None
 

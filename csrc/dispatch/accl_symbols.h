@@ -51,6 +51,7 @@
     X(accl_stream_mode) \
     X(accl_stream_push) \
     X(accl_stream_pull) \
+    X(accl_next_tags) \
     X(accl_dump_rx_buffers) \
     X(accl_dump_communicator) \
     X(accl_dump_exchange_memory) \

@@ -636,6 +636,13 @@ int accl_stream_push(accl_device *device, const void *data, size_t bytes);
 int accl_stream_pull(accl_device *device, uint32_t *stream, void *data, size_t space, size_t *bytes,
                      int64_t timeout_ns);
 
+/*
+ * Looks at the messages to this rank that no receive has taken: TAGS[i] becomes the tag of the next
+ * one from rank i of a communicator, -1 if none has arrived. COUNT is the number of its ranks, or
+ * the status is ACCL_INVALID.
+ */
+int accl_next_tags(accl_device *device, uint32_t comm, int64_t *tags, uint32_t count);
+
 /* Dumps */
 
 /*

@@ -9,6 +9,7 @@
     X(accl_stream_mode, (accl_device *, int, accl_stream_hook, void *)) \
     X(accl_stream_push, (accl_device *, const void *, size_t)) \
     X(accl_stream_pull, (accl_device *, uint32_t *, void *, size_t, size_t *, int64_t)) \
+    X(accl_next_tags, (accl_device *, uint32_t, int64_t *, uint32_t)) \
     X(accl_dump_waits, (accl_device *, char *, size_t, size_t *)) \
     X(accl_packet_next, (accl_device *, struct accl_packet *)) \
     X(accl_packet_done, (accl_device *, uint64_t)) \

@@ -47,6 +47,7 @@ struct wanted {
 
 /* A message that waits to be received. */
 struct pending {
+    uint64_t key;    /* of the communicator */
     uint32_t source; /* global rank */
     uint32_t tag, sequence, stream;
     uint64_t bytes;

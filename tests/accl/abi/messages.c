@@ -82,6 +82,14 @@ static void large(uint32_t rank, uint32_t n)
     (void)n;
 }
 
+/* The tag of rank 0's next message, as accl_next_tags() says it to rank 1. */
+static void expect_tags(struct rank *r, uint32_t comm, int64_t tag)
+{
+    int64_t tags[2] = {-2, -2};
+    CHECK(accl_next_tags(r->device, comm, tags, 2) == ACCL_OK);
+    CHECK(tags[0] == tag && tags[1] == -1);
+}
+
 /* Two communicators of the same ranks: their messages do not mix, whatever the order. */
 static void communicators(uint32_t rank, uint32_t n)
 {
@@ -101,6 +109,9 @@ static void communicators(uint32_t rank, uint32_t n)
         accl_buffer *d = floats(&r, 300, 0);
         CHECK(message(&r, ACCL_RECV, d, 3, 0, 1, b) == 0);
         expect(d, 3, 3);
+        expect_tags(&r, 0, 1);
+        expect_tags(&r, a, 1);
+        expect_tags(&r, b, -1);
         CHECK(message(&r, ACCL_RECV, d, 300, 0, ACCL_TAG_ANY, a) == 0);
         expect(d, 300, 2);
         CHECK(message(&r, ACCL_RECV, d, 300, 0, 1, 0) == 0);
@@ -146,6 +157,11 @@ static void mismatch(uint32_t rank, uint32_t n)
         size_t needed;
         CHECK(accl_dump_rx_buffers(r.device, text, sizeof text, &needed) == ACCL_OK);
         CHECK(needed < sizeof text && strstr(text, "RESERVED tag 5 length 40 source 0 sequence 0"));
+        expect_tags(&r, 0, 5);
+        int64_t none[3];
+        CHECK(accl_next_tags(r.device, 0, none, 3) == ACCL_INVALID);
+        CHECK(strstr(accl_error_message(), "communicator 0 has 2 ranks, not 3"));
+        CHECK(accl_next_tags(r.device, 7, none, 2) == ACCL_NOT_FOUND);
         set_timeout(&r, 10000);
         CHECK(message(&r, ACCL_RECV, b, 10, 0, 5, 0) == 0);
         CHECK(message(&r, ACCL_RECV, b, 10, 0, 6, 0) == ACCL_ERROR(DMA_SIZE_ERROR));

@@ -19,6 +19,7 @@ static void no_device(void)
     struct accl_packet packet = {.size = sizeof packet};
     uint32_t word, index = 0;
     uint64_t wide;
+    int64_t tags[1];
     size_t needed;
     char text[64];
     accl_device *none = NULL;
@@ -43,6 +44,7 @@ static void no_device(void)
     REFUSED(accl_stream_mode(none, ACCL_STREAM_QUEUE, NULL, NULL));
     REFUSED(accl_stream_push(none, text, 1));
     REFUSED(accl_stream_pull(none, &word, text, 1, &needed, 0));
+    REFUSED(accl_next_tags(none, 0, tags, 1));
     REFUSED(accl_dump_rx_buffers(none, text, sizeof text, &needed));
     REFUSED(accl_dump_communicator(none, 0, text, sizeof text, &needed));
     REFUSED(accl_dump_exchange_memory(none, text, sizeof text, &needed));
@@ -102,6 +104,7 @@ static void no_results(accl_device *device)
     REFUSED(accl_stream_pull(device, NULL, text, 1, &needed, 0));
     REFUSED(accl_stream_pull(device, &word, text, 1, NULL, 0));
     REFUSED(accl_stream_pull(device, &word, NULL, 1, &needed, 0));
+    REFUSED(accl_next_tags(device, 0, NULL, 1));
     REFUSED(accl_dump_rx_buffers(device, NULL, 1, &needed));
     REFUSED(accl_dump_waits(device, NULL, 1, &needed));
     REFUSED(accl_packet_next(device, NULL));

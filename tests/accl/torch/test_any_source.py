@@ -86,6 +86,20 @@ def test_a_message_with_another_tag_is_left(make_groups):
     assert got.tolist() == [1, 1, 1]
 
 
+def test_many_messages_of_one_rank_hide_no_other(make_groups):
+    import torch
+
+    groups = make_groups(3)
+    for _ in range(16):  # all rx buffers, which the texts of them tell of
+        groups[1].send([torch.ones(3)], 0, 5).wait()
+    offered = groups[2].send([torch.full((3,), 2.0)], 0, 6)
+    got = torch.zeros(3)
+    work = groups[0].recv_anysource([got], 6)
+    work.wait()
+    offered.wait()
+    assert work.source_rank() == 2 and got.tolist() == [2, 2, 2]
+
+
 def test_a_receive_that_names_its_rank_keeps_its_message(make_groups):
     import torch
 

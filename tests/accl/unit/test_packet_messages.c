@@ -90,6 +90,15 @@ static void check_next(struct side *side, uint64_t segments)
     close_side(side);
 }
 
+/* The tag of the peer's message that is next, or -1. */
+static void expect_tag(struct side *side, int64_t tag)
+{
+    int64_t tags[RANKS] = {0};
+    CHECK(accl_next_tags(side->device, 0, tags, RANKS) == ACCL_OK);
+    for (uint32_t i = 0; i < RANKS; i++)
+        CHECK(tags[i] == (i == 1 ? tag : -1));
+}
+
 /* A receive whose time is up leaves a message behind, a reset one that has begun: the rest of it
  * goes nowhere. */
 static void test_the_rest_of_a_message_is_dropped(void)
@@ -108,7 +117,9 @@ static void test_the_rest_of_a_message_is_dropped(void)
     side = open_side(true);
     h = message(&side, PACKET_EAGER, 200, 20);
     CHECK(deliver(&side, h, numbers(0)) == ACCL_OK);
+    expect_tag(&side, h.tag);
     set(&side, ACCL_CFG_RESET, 0);
+    expect_tag(&side, -1);
     set(&side, ACCL_CFG_TIMEOUT, 20000);
     CHECK(deliver_rest(&side, h, 20, 180, 0) == ACCL_OK);
     check_next(&side, 4);
@@ -119,9 +130,12 @@ static void test_a_reset_answers_announcements(void)
 {
     struct side side = open_side(true);
     struct packet_header h = message(&side, PACKET_RTS, LARGE, 0);
+    h.tag = 11;
     CHECK(deliver(&side, h, NULL) == ACCL_OK);
     CHECK(deliver(&side, message(&side, PACKET_EAGER, 1, 1), numbers(0)) == ACCL_OK);
+    expect_tag(&side, 11);
     set(&side, ACCL_CFG_RESET, 0);
+    expect_tag(&side, -1);
     CHECK(expect_packet(&side, PACKET_DROP).id == h.id);
 
     char text[4096];

@@ -433,7 +433,10 @@ void acclib_packets_visit(accl_device *device, pending_visit visit, void *argume
         for (; at != NULL; at = at->next) {
             const struct incoming *m = incoming_of(at);
             const struct packet_header *h = &m->header;
-            visit(argument, &(struct pending){.source = i,
+            if (m->discarded)
+                continue;
+            visit(argument, &(struct pending){.key = h->key,
+                                              .source = i,
                                               .tag = h->tag,
                                               .sequence = h->sequence,
                                               .stream = h->stream,

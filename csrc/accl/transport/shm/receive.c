@@ -323,7 +323,8 @@ void acclib_shm_reset(accl_device *device)
 static void show(pending_visit visit, void *argument, uint32_t source,
                  const struct ring_entry *entry, uint32_t kind)
 {
-    visit(argument, &(struct pending){.source = source,
+    visit(argument, &(struct pending){.key = entry->key,
+                                      .source = source,
                                       .tag = entry->tag,
                                       .sequence = entry->sequence,
                                       .stream = entry->stream,
