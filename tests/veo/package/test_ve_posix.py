@@ -217,3 +217,93 @@ def test_files_sorting_and_warnings(run: Run, tmp_path: Path) -> None:
         "x y",
         "end 5",
     ]
+
+
+def test_lists_of_arguments_are_written_and_read(run: Run) -> None:
+    source = (
+        FUNCTIONS
+        + r"""
+        #include <stdarg.h>
+        static void into(FILE *file, const char *format, ...)
+        {
+            va_list list;
+            va_start(list, format);
+            vfprintf(file, format, list);
+            va_end(list);
+        }
+        static int from_text(const char *text, const char *format, ...)
+        {
+            va_list list;
+            va_start(list, format);
+            int found = vsscanf(text, format, list);
+            va_end(list);
+            return found;
+        }
+        static int from_file(FILE *file, const char *format, ...)
+        {
+            va_list list;
+            va_start(list, format);
+            int found = vfscanf(file, format, list);
+            va_end(list);
+            return found;
+        }
+        int main(void)
+        {
+            char word[16];
+            int ends[2], i = 0, n;
+            double d = 0;
+            float f = 0;
+            long l = 0;
+            if (pipe(ends) || write(ends[1], "12 3.5 word rest -7 0x1f 2.25 99", 32) != 32)
+                return 1;
+            close(ends[1]);
+            dup2(ends[0], 0);
+            n = scanf("%d %lf %9s", &i, &d, word);
+            printf("%d: %d %g %s\n", n, i, d, word);
+            n = from_file(stdin, " rest %d %li %f %d %d", &i, &l, &f, &n, &n);
+            printf("%d: %d %ld %g\n", n, i, l, f);
+            n = from_text("5,x", "%d,%d", &i, &n);
+            printf("%d: %d\n", n, i);
+            into(stdout, "%d %s %.2f\n", n, "list", 1.5);
+            fflush(stdout);
+            n = dprintf(1, "%s=%05d\n", "n", 42);
+            printf("%d\n", n);
+        }
+    """
+    )
+    expected = "3: 12 3.5 word\n4: -7 31 2.25\n1: 5\n1 list 1.50\nn=00042\n8\n"
+    assert run(source).stdout == expected
+
+
+def test_quotients_messages_locales_and_what_is_called_once(run: Run) -> None:
+    source = (
+        FUNCTIONS
+        + r"""
+        #include <inttypes.h>
+        #include <pthread.h>
+        #include <string.h>
+        static int calls;
+        static void call(void) { calls++; }
+        int main(void)
+        {
+            static pthread_once_t once = PTHREAD_ONCE_INIT;
+            char text[64];
+            ldiv_t q = ldiv(-17, 5);
+            lldiv_t r = lldiv(17, -5);
+            imaxdiv_t s = imaxdiv(INTMAX_MIN, 10);
+            printf("%ld %ld %lld %lld %jd %jd, ", q.quot, q.rem, r.quot, r.rem, s.quot, s.rem);
+            printf("%d ", strerror_r(ENOENT, text, 5) == ERANGE);
+            printf("%s, ", text);
+            printf("%d ", strerror_r(ENOENT, text, sizeof text));
+            printf("%s, ", text);
+            locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+            printf("%d %d, ", c != 0, newlocale(LC_ALL_MASK, "no such", (locale_t)0) == 0);
+            freelocale(c);
+            for (int i = 0; i < 3; i++)
+                pthread_once(&once, call);
+            printf("%d\n", calls);
+        }
+    """
+    )
+    expected = "-3 -2 -3 2 -922337203685477580 -8, 1 No s, 0 No such file or directory, 1 1, 1\n"
+    assert run(source).stdout == expected
