@@ -9,6 +9,8 @@ processes of several configurations, which share the folder, take turns.
 Contents are compared, not times: nothing is translated again whose sources are the same, and a .c
 file is written only if it differs. Of Cython itself the version stands for its files, which the
 environments of installers have in another place each time.
+
+One of the sources is not there: offchip._cython has what Cython would write into every module.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from Cython import __version__ as VERSION
+from Cython.Build.SharedModule import generate_shared_module
 from Cython.Compiler.Main import CompilationOptions
 from Cython.Compiler.Main import compile as cython
 
@@ -38,9 +41,13 @@ DIRECTIVES = {
 }
 
 
+SHARED = "offchip._cython"
+SHARED_SOURCE = "offchip/_cython.pyx"
+
+
 def digest(files: Iterable[str]) -> str:
     """Digest all that a translation depends on; empty if a file is missing."""
-    found = hashlib.sha256(f"{VERSION} {DIRECTIVES}".encode())
+    found = hashlib.sha256(f"{VERSION} {DIRECTIVES} {SHARED}".encode())
     for name in files:
         if not Path(name).exists():
             return ""
@@ -54,23 +61,38 @@ def files_in(root: Path, words: Iterable[str]) -> list[str]:
     return [str(path.relative_to(root)) for path in paths if path.is_relative_to(root)]
 
 
+def make_shared(made: Path) -> list[str]:
+    """Write the C of the shared module; what it was made from, empty if that failed."""
+    options = CompilationOptions(
+        shared_c_file_path=str(made), module_name=SHARED, compiler_directives=dict(DIRECTIVES)
+    )
+    failed, _ = generate_shared_module(options)
+    return [] if failed else ["buildtools/translate.py"]
+
+
+def make(source: str, made: Path) -> list[str]:
+    """Write the C of a source; the files of the root that it was made from, empty if it failed."""
+    options = CompilationOptions(
+        output_file=str(made),
+        include_path=["."],
+        compiler_directives=DIRECTIVES,
+        shared_utility_qualified_name=SHARED,
+        depfile=True,
+    )
+    if cython([source], options).num_errors:
+        return []
+    words = Path(f"{made}.dep").read_text().replace("\\\n", " ").partition(": ")[2].split()
+    return files_in(Path.cwd(), words)
+
+
 def translate(source: str, target: Path) -> list[str]:
-    """Translate one file; the files in the root that it was made from, empty if it failed."""
+    """Translate one file, and keep what is there if it is the same; the files as above."""
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         made = Path(folder, target.name)
-        options = CompilationOptions(
-            output_file=str(made),
-            include_path=["."],
-            compiler_directives=DIRECTIVES,
-            depfile=True,
-        )
-        if cython([source], options).num_errors:
-            return []
-        text = made.read_bytes()
-        words = Path(f"{made}.dep").read_text().replace("\\\n", " ").partition(": ")[2].split()
-    if not target.exists() or target.read_bytes() != text:
-        target.write_bytes(text)
-    return files_in(Path.cwd(), words)
+        files = make_shared(made) if source == SHARED_SOURCE else make(source, made)
+        if files and (not target.exists() or target.read_bytes() != made.read_bytes()):
+            made.replace(target)
+    return files
 
 
 def main(folder: Path, sources: list[str]) -> int:
