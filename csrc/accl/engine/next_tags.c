@@ -29,7 +29,8 @@ static int find(accl_device *device, uint32_t id, int64_t *tags, uint32_t count)
     if (comm == NULL)
         return acclib_communicator_missing(device, id);
     if (count != comm->n)
-        return acclib_fail(ACCL_INVALID, "communicator %u has %u ranks, not %u", id, comm->n, count);
+        return acclib_fail(ACCL_INVALID, "communicator %u has %u ranks, not %u", id, comm->n,
+                           count);
 
     for (uint32_t i = 0; i < count; i++)
         tags[i] = -1;
