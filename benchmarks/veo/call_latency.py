@@ -258,6 +258,46 @@ class Bench:
         sample = batches(start, 1, rounds).map(lambda ns: ns / 1e6)
         self.report.add("VeoProc() and its end", sample, "ms", at_most=15.0)
 
+    def cold_code(self) -> None:
+        """Report how long a new process takes to the first result of a large VE library."""
+        self.report.section("Vector Engine code: from load_library() to the first result")
+        build = veo.VeBuild(target="ve")
+        build.set_build_dir(str(self.folder))
+        count = 1000 if self.quick else 4000
+        build.set_c_src("cold", cold_source(count))
+        try:
+            library = build.build_so(check=True)
+        except veo.VeoBuildError as error:
+            self.report.skip("VE library", str(error))
+            return
+        times = []
+        for _ in range(self.rounds):
+            with veo.VeoProc(0) as proc, proc.open_context() as ctx:
+                start = time.perf_counter_ns()
+                first = proc.load_library(library).f7
+                first.args_type("long", "long")
+                first.ret_type("long")
+                result = first(ctx, 1, 2).wait_result()
+                times.append((time.perf_counter_ns() - start) / 1e6)
+                assert result == 4 * 5 * 6 * 7 + 2
+        size = os.path.getsize(library) / 1e6
+        name = f"{count} functions, {size:.1f} MB with debug info"
+        self.report.add(name, Sample.of(times), "ms", at_most=100.0)
+
+
+def cold_source(count: int) -> str:
+    """Return C of so many functions, of 600 bytes of VE code each."""
+    lines = ["long table[64];"]
+    for i in range(count):
+        steps = " ".join(
+            f"x = x * {3 + k} + table[(x ^ {i % 61 + k}) & 63]; if (x == {i + k}) x -= {i * k};"
+            for k in range(1, 5)
+        )
+        lines.append(f"__attribute__((noinline)) long f{i}(long x, long y) {{ {steps}")
+        # Each is called by others, so that there is something to link.
+        lines.append(f"if (x < 0) x += f{i * 7919 % max(i, 1)}(x, y); return x + y; }}")
+    return "\n".join(lines)
+
 
 def _run(program: Path, *words: object) -> str:
     command = [str(program), *map(str, words)]
@@ -307,6 +347,7 @@ def main() -> int:
         bench.python_layer()
         bench.gaps()
         bench.starting()
+        bench.cold_code()
         bench.report.finish(options.json)
     return 0
 

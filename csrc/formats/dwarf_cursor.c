@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "formats/dwarf_cursor.h"
 
+#include <string.h>
+
 struct dwarf_cursor dwarf_cursor(const struct dwarf *d, enum dwarf_section section, uint64_t at)
 {
     size_t size = d->section[section].size;
@@ -24,6 +26,11 @@ uint64_t dwarf_fixed(struct dwarf_cursor *c, unsigned bytes)
 {
     const uint8_t *p = dwarf_skip(c, bytes);
     uint64_t value = 0;
+    if (bytes == sizeof(uint32_t) && p != NULL) { /* what most are, on a host of that order */
+        uint32_t word;
+        memcpy(&word, p, sizeof word);
+        return word;
+    }
     for (unsigned i = 0; p != NULL && i < bytes; i++)
         value |= (uint64_t)p[i] << (8 * i);
     return value;
@@ -52,7 +59,7 @@ static uint64_t leb(struct dwarf_cursor *c, bool *sign, unsigned *bits)
     }
 }
 
-uint64_t dwarf_uleb(struct dwarf_cursor *c)
+uint64_t dwarf_long_uleb(struct dwarf_cursor *c)
 {
     bool sign;
     unsigned bits;

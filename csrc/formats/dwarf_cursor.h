@@ -23,9 +23,17 @@ struct dwarf_cursor {
 };
 
 uint64_t dwarf_fixed(struct dwarf_cursor *c, unsigned bytes) OFFCHIP_SYMBOL(dwarf_fixed);
-uint64_t dwarf_uleb(struct dwarf_cursor *c) OFFCHIP_SYMBOL(dwarf_uleb);
+uint64_t dwarf_long_uleb(struct dwarf_cursor *c) OFFCHIP_SYMBOL(dwarf_long_uleb);
 int64_t dwarf_sleb(struct dwarf_cursor *c) OFFCHIP_SYMBOL(dwarf_sleb);
 const uint8_t *dwarf_skip(struct dwarf_cursor *c, uint64_t bytes) OFFCHIP_SYMBOL(dwarf_skip);
+
+/* Nearly all numbers are of one byte, and a search reads millions. */
+static inline uint64_t dwarf_uleb(struct dwarf_cursor *c)
+{
+    if (!c->bad && c->at < c->end && c->base[c->at] < 0x80)
+        return c->base[c->at++];
+    return dwarf_long_uleb(c);
+}
 
 /* A cursor at offset AT of a section; it is bad if the section ends before. */
 struct dwarf_cursor dwarf_cursor(const struct dwarf *d, enum dwarf_section section, uint64_t at)

@@ -53,6 +53,7 @@ static bool enter(struct velink_objects *all, uint32_t number, uint32_t index,
     if (global == NULL)
         return velink_fail(all->error, "out of memory");
 
+    object->globals[index] = (uint32_t)(global - all->globals) + 1;
     if (strength == VELINK_STRONG && global->strength == VELINK_STRONG)
         return velink_fail(all->error, "%.200s is defined in both %s and %s", name,
                            all->objects[global->object].name, object->name);
@@ -124,8 +125,9 @@ static bool find_symbols(struct velink_object *object, struct velink_error *erro
     object->dropped = calloc(object->elf.nsections + 1, sizeof *object->dropped);
     object->slots = calloc(nsymbols, sizeof *object->slots);
     object->pairs = calloc(nsymbols, sizeof *object->pairs);
+    object->globals = calloc(nsymbols, sizeof *object->globals);
     if (object->bases == NULL || object->dropped == NULL || object->slots == NULL ||
-        object->pairs == NULL)
+        object->pairs == NULL || object->globals == NULL)
         return velink_fail(error, "out of memory");
     return true;
 }
@@ -137,6 +139,7 @@ static void free_object(struct velink_object *object)
     free(object->dropped);
     free(object->slots);
     free(object->pairs);
+    free(object->globals);
 }
 
 static bool enter_symbols(struct velink_objects *all, uint32_t number)

@@ -22,6 +22,7 @@ struct velink_object {
     bool *dropped;               /* sections of a group that another object has too */
     uint32_t *slots;             /* of symbols in the table of addresses, plus 1; or 0 */
     uint32_t *pairs;             /* the same, of thread-local symbols */
+    uint32_t *globals;           /* of symbols, the number of the global plus 1; or 0 */
 };
 
 enum velink_strength {

@@ -12,7 +12,6 @@
 
 /* Meaning of a symbol of an object. */
 struct meaning {
-    const char *name;
     uint64_t address; /* or distance from the thread pointer */
     uint64_t size;
     bool thread_local_one;
@@ -23,8 +22,7 @@ struct meaning {
 static struct meaning own_meaning(const struct velink_objects *all,
                                   const struct velink_object *object, const Elf64_Sym *symbol)
 {
-    struct meaning meaning = {.name = velink_string(object->strings, symbol->st_name),
-                              .size = symbol->st_size};
+    struct meaning meaning = {.size = symbol->st_size};
     if (symbol->st_shndx == SHN_ABS) {
         meaning.address = symbol->st_value;
         meaning.defined = true;
@@ -37,8 +35,6 @@ static struct meaning own_meaning(const struct velink_objects *all,
         meaning.thread_local_one = (sh->sh_flags & SHF_TLS) != 0;
         if (meaning.thread_local_one)
             meaning.address += all->tls - (uint64_t)(uintptr_t)all->library->tls.image;
-        if (ELF64_ST_TYPE(symbol->st_info) == STT_SECTION)
-            meaning.name = velink_elf_section_name(&object->elf, symbol->st_shndx);
     }
 
     return meaning;
@@ -48,19 +44,23 @@ static struct meaning meaning_of(const struct velink_objects *all,
                                  const struct velink_object *object, size_t index)
 {
     Elf64_Sym symbol = velink_symbol(object->symbols, index);
-    const char *name = velink_string(object->strings, symbol.st_name);
-    uint32_t number = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL
-                          ? VELINK_NO_NUMBER
-                          : velink_names_find(&all->names, name);
-    if (number == VELINK_NO_NUMBER)
+    if (object->globals[index] == 0)
         return own_meaning(all, object, &symbol);
 
-    const struct velink_global *global = &all->globals[number];
-    return (struct meaning){.name = name,
-                            .address = global->address,
+    const struct velink_global *global = &all->globals[object->globals[index] - 1];
+    return (struct meaning){.address = global->address,
                             .size = global->size,
                             .thread_local_one = global->thread_local_one,
                             .defined = global->known};
+}
+
+/* For messages. */
+static const char *name_of(const struct velink_object *object, size_t index)
+{
+    Elf64_Sym symbol = velink_symbol(object->symbols, index);
+    return ELF64_ST_TYPE(symbol.st_info) == STT_SECTION && symbol.st_shndx < object->elf.nsections
+               ? velink_elf_section_name(&object->elf, symbol.st_shndx)
+               : velink_string(object->strings, symbol.st_name);
 }
 
 /* Gives a global that no object defines the address that the environment knows. */
@@ -141,11 +141,12 @@ static uint64_t fill_pair(const struct velink_objects *all, uint32_t slot, uint6
 }
 
 static bool value_of(const struct velink_objects *all, const struct place *place,
-                     const Elf64_Rela *rela, enum velink_value kind, uint64_t *value)
+                     const Elf64_Rela *rela, const struct meaning *meaning, enum velink_value kind,
+                     uint64_t *value)
 {
     size_t index = ELF64_R_SYM(rela->r_info);
     const struct velink_object *object = place->object;
-    struct meaning symbol = meaning_of(all, object, index);
+    const struct meaning symbol = *meaning;
     uint64_t addend = (uint64_t)rela->r_addend;
     uint64_t at = place->address + rela->r_offset;
     bool own = symbol.thread_local_one && symbol.address - all->tls <= all->library->tls.size;
@@ -191,7 +192,6 @@ static bool relocate(const struct velink_objects *all, const struct place *place
     uint64_t number = ELF64_R_TYPE(rela->r_info);
     const struct velink_relocation_type *type = velink_relocation_type(number);
     size_t index = ELF64_R_SYM(rela->r_info);
-    const char *name = "";
     uint64_t value = 0;
     if (index >= velink_symbol_count(place->object->symbols) && index != 0)
         return velink_fail(all->error,
@@ -199,8 +199,7 @@ static bool relocate(const struct velink_objects *all, const struct place *place
                            place->section, place->object->name);
 
     struct meaning symbol = meaning_of(all, place->object, index);
-    name = symbol.name;
-    if (type == NULL || !value_of(all, place, rela, type->value, &value))
+    if (type == NULL || !value_of(all, place, rela, &symbol, type->value, &value))
         return velink_fail(all->error,
                            "section %s of %s has a relocation of type %llu, which is "
                            "none for objects",
@@ -213,11 +212,11 @@ static bool relocate(const struct velink_objects *all, const struct place *place
         return true; /* debug info of what was left out */
     if (needs_thread_local(type->value) && !symbol.thread_local_one)
         return velink_fail(all->error,
-                           "%.200s is used as a thread-local variable (%s), and is none", name,
-                           type->name);
+                           "%.200s is used as a thread-local variable (%s), and is none",
+                           name_of(place->object, index), type->name);
     if (!velink_write_field(place->content + rela->r_offset, type->field, value))
         return velink_fail(all->error, "%s: %.200s is too far away for %s", place->object->name,
-                           name, type->name);
+                           name_of(place->object, index), type->name);
     return true;
 }
 
