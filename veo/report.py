@@ -20,7 +20,7 @@ from offchip.closed_pipe import ends_at_closed_pipe
 
 __all__ = ["CallReport", "main", "read_report"]
 
-_FORMAT = "# offchip veorun report 1:"
+_FORMAT = "# offchip veorun report 2:"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,10 +37,12 @@ class CallReport:
         Name of the function, ``""`` for a total.
     model : str
         The Vector Engine whose time it is.
-    seconds, vector_seconds : float
-        Modelled time, and the part of it with a vector instruction under way.
+    seconds : float
+        Modelled time from the beginning to the end, with what several cores did at the same time.
+    vector_seconds : float
+        The part of `core_seconds` with a vector instruction under way.
     cycles : int
-        Cycles of the core.
+        Cycles in `seconds`.
     instructions, vector_instructions : int
         Executed instructions, and those of vectors.
     vector_elements, vector_load_elements, fma_elements : int
@@ -49,6 +51,10 @@ class CallReport:
         Floating-point operations.
     vector_lengths : dict
         How many vector instructions there were of each length.
+    core_seconds : float
+        Modelled time of all cores that took part, without what they waited for each other.
+    vector_bytes : int
+        Bytes that loads and stores of vectors moved.
     """
 
     pid: int
@@ -66,6 +72,13 @@ class CallReport:
     fma_elements: int
     flops: int
     vector_lengths: dict[int, int]
+    core_seconds: float
+    vector_bytes: int
+
+    @property
+    def average_cores(self) -> float:
+        """Cores that worked at the same time, on average."""
+        return _ratio(self.core_seconds, self.seconds)
 
     @property
     def average_vector_length(self) -> float:
@@ -96,8 +109,8 @@ class CallReport:
 
     @property
     def vector_time_ratio(self) -> float:
-        """How many per cent of the time a vector instruction was under way."""
-        return 100 * _ratio(self.vector_seconds, self.seconds)
+        """How many per cent of the time of its cores a vector instruction was under way."""
+        return 100 * _ratio(self.vector_seconds, self.core_seconds)
 
     def __str__(self) -> str:
         what = self.event
@@ -106,6 +119,7 @@ class CallReport:
             what = f"{self.function}(), {calls}"
         lines = {
             f"Modelled Time (sec), {self.model}": f"{self.seconds:.9f}",
+            "Core Time (sec)": f"{self.core_seconds:.9f}",
             "Vector Time (sec)": f"{self.vector_seconds:.9f}",
             "Inst. Count": f"{self.instructions}",
             "V. Inst. Count": f"{self.vector_instructions}",
@@ -199,7 +213,7 @@ def _by_function(calls: Sequence[CallReport]) -> list[CallReport]:
 
 
 def _as_object(one: CallReport) -> dict[str, Any]:
-    ratios = ("average_vector_length", "vector_operation_ratio", "mops", "mflops")
+    ratios = ("average_vector_length", "vector_operation_ratio", "mops", "mflops", "average_cores")
     return {**dataclasses.asdict(one), **{name: getattr(one, name) for name in ratios}}
 
 

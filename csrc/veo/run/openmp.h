@@ -15,6 +15,8 @@
 #include <stdint.h>
 
 #include "veo/machine/core.h"
+#include "veo/run/team_time.h"
+#include "veo/time/phase.h"
 
 /* Threads of a team at most, and levels of regions that may have several. */
 enum { VERUN_TEAM_MAX = 256, VERUN_LEVELS_MAX = 16 };
@@ -29,11 +31,13 @@ struct verun_schedule {
 
 /* A loop, as its team sees it. Under the lock of the team. */
 struct verun_loop {
-    uint64_t number;  /* of the team's loops it is this one, from 1 on */
-    uint32_t left;    /* members that have not left it */
-    uint64_t next;    /* dynamic and guided: the first iteration that nobody has */
-    uint64_t ordered; /* the iteration whose ordered region may run */
-    uint8_t *posted;  /* of depend(source): a byte for each iteration */
+    uint64_t number;   /* of the team's loops it is this one, from 1 on */
+    uint32_t left;     /* members that have not left it */
+    uint64_t next;     /* dynamic and guided: the first iteration that nobody has */
+    uint64_t ordered;  /* the iteration whose ordered region may run */
+    double passed_at;  /* when the one before it ended, in modelled time */
+    uint8_t *posted;   /* of depend(source): a byte for each iteration */
+    double *posted_at; /* when, in modelled time; NULL: no report is made */
 };
 
 struct verun_team {
@@ -47,7 +51,8 @@ struct verun_team {
     uint64_t barriers;
     uint64_t reduced; /* members that have added their part, of all reductions */
     _Atomic uint64_t singles;
-    uint64_t copied; /* address of what single copyprivate() gives to the others */
+    struct verun_team_time *time; /* NULL: of one thread, or no report is made */
+    uint64_t copied;              /* address of what single copyprivate() gives to the others */
     uint64_t function;
     const uint64_t *args;
     size_t nargs;
@@ -62,6 +67,7 @@ struct verun_member {
     uint32_t threads;               /* of its regions, unless they say otherwise */
     uint32_t wanted;                /* num_threads() of the next one; 0: not said */
     struct verun_schedule schedule; /* of schedule(runtime) */
+    struct ve_progress since;       /* what its core had done after the last barrier */
 
     /* Constructs that it has come to; all members come to the same ones. */
     uint64_t singles, loops, reductions;

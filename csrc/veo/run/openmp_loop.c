@@ -8,6 +8,7 @@
 
 #include "veo/run/openmp.h"
 #include "veo/run/special.h"
+#include "veo/run/team_time.h"
 #include "veo/run/thread.h"
 
 /* Numbers of schedules in calls, without their modifiers. */
@@ -199,10 +200,19 @@ static void take_static(struct verun_member *member)
     member->end = member->count - member->at > chunk ? member->at + chunk : member->count;
 }
 
-/* Those that nobody has. */
+/* Those that nobody has. With a report, not before members that come here earlier in modelled time.
+ */
 static void take_dynamic(struct verun_member *member)
 {
     struct verun_loop *loop = member->loop;
+    const struct verun_team *team = member->team;
+    const uint32_t place = (uint32_t)(loop - team->loops);
+    verun_team_time_ask(team->time, place, member->number);
+    if (team->time != NULL)
+        pthread_cond_broadcast(team->changed);
+    while (!verun_team_time_may_take(team->time, place, member->number))
+        pthread_cond_wait(team->changed, team->lock);
+
     const uint64_t left = member->count - loop->next;
     const uint64_t twice = 2 * (uint64_t)member->team->size;
     uint64_t chunk = member->kind.chunk != 0 ? member->kind.chunk : 1;
@@ -211,6 +221,9 @@ static void take_dynamic(struct verun_member *member)
     member->at = loop->next;
     member->end = member->at + (left < chunk ? left : chunk);
     loop->next = member->end;
+    verun_team_time_take(team->time, place, member->number, member->at == member->end);
+    if (team->time != NULL)
+        pthread_cond_broadcast(team->changed);
 }
 
 /* loc, number, &last, &low, &high, &step */
@@ -248,12 +261,14 @@ static void wait_for_turn(const struct verun_member *member)
     pthread_mutex_lock(member->team->lock);
     while (member->loop->ordered != member->at)
         pthread_cond_wait(member->team->changed, member->team->lock);
+    verun_time_wait(member->loop->passed_at);
 }
 
 static void pass_turn(struct verun_member *member)
 {
     wait_for_turn(member);
     member->loop->ordered++;
+    member->loop->passed_at = verun_time_now();
     member->passed = true;
     pthread_cond_broadcast(member->team->changed);
     pthread_mutex_unlock(member->team->lock);

@@ -7,6 +7,7 @@
 #include "common/futex.h"
 #include "veo/run/openmp.h"
 #include "veo/run/special.h"
+#include "veo/run/team_time.h"
 #include "veo/run/thread.h"
 
 static void *pointer(uint64_t address)
@@ -21,7 +22,10 @@ enum { FREE, TAKEN, WAITED_FOR };
 bool verun_word_try(_Atomic uint32_t *word)
 {
     uint32_t free_word = FREE;
-    return atomic_compare_exchange_strong(word, &free_word, TAKEN);
+    if (!atomic_compare_exchange_strong(word, &free_word, TAKEN))
+        return false;
+    verun_team_time_lock(verun_member()->team->time, (uint64_t)(uintptr_t)word);
+    return true;
 }
 
 void verun_word_lock(_Atomic uint32_t *word)
@@ -30,10 +34,12 @@ void verun_word_lock(_Atomic uint32_t *word)
         return;
     while (atomic_exchange(word, WAITED_FOR) != FREE)
         futex_sleep(word, WAITED_FOR, -1);
+    verun_team_time_lock(verun_member()->team->time, (uint64_t)(uintptr_t)word);
 }
 
 void verun_word_unlock(_Atomic uint32_t *word)
 {
+    verun_team_time_unlock(verun_member()->team->time, (uint64_t)(uintptr_t)word);
     if (atomic_exchange(word, FREE) == WAITED_FOR)
         futex_wake_all(word);
 }
@@ -126,6 +132,7 @@ bool verun_kmpc_reduce(struct ve_core *core)
     while (team->reduced != turn)
         pthread_cond_wait(team->changed, team->lock);
     pthread_mutex_unlock(team->lock);
+    verun_team_time_lock(team->time, (uint64_t)(uintptr_t)&team->reduced);
     core->s[0] = 1;
     return true;
 }
@@ -134,6 +141,7 @@ bool verun_kmpc_end_reduce_nowait(struct ve_core *core)
 {
     struct verun_team *team = verun_member()->team;
     (void)core;
+    verun_team_time_unlock(team->time, (uint64_t)(uintptr_t)&team->reduced);
     pthread_mutex_lock(team->lock);
     team->reduced++;
     pthread_cond_broadcast(team->changed);
@@ -182,8 +190,10 @@ bool verun_kmpc_doacross_init(struct ve_core *core)
     member->bounds = pointer(core->s[3]);
     member->nest = verun_loop_enter(member);
     if (member->nest->posted == NULL && number_of(member, NULL, &first, &count)) {
+        bool is_timed = member->team->time != NULL;
         member->nest->posted = calloc(count, 1);
-        if (member->nest->posted == NULL) {
+        member->nest->posted_at = is_timed ? calloc(count, sizeof *member->nest->posted_at) : NULL;
+        if (member->nest->posted == NULL || (is_timed && member->nest->posted_at == NULL)) {
             fprintf(stderr,
                     "[VE] ERROR: out of memory: %llu iterations cannot wait for each other\n",
                     (unsigned long long)count);
@@ -205,6 +215,8 @@ bool verun_kmpc_doacross_post(struct ve_core *core)
         return true;
     pthread_mutex_lock(team->lock);
     member->nest->posted[number] = 1;
+    if (member->nest->posted_at != NULL)
+        member->nest->posted_at[number] = verun_time_now();
     pthread_cond_broadcast(team->changed);
     pthread_mutex_unlock(team->lock);
     return true;
@@ -221,6 +233,8 @@ bool verun_kmpc_doacross_wait(struct ve_core *core)
     pthread_mutex_lock(team->lock);
     while (member->nest->posted[number] == 0)
         pthread_cond_wait(team->changed, team->lock);
+    if (member->nest->posted_at != NULL)
+        verun_time_wait(member->nest->posted_at[number]);
     pthread_mutex_unlock(team->lock);
     return true;
 }

@@ -6,6 +6,7 @@
 
 #include "common/cores.h"
 #include "veo/run/openmp.h"
+#include "veo/run/team_time.h"
 #include "veo/run/thread.h"
 
 /* A Vector Engine has this many cores, and so a program of it as many threads. */
@@ -115,6 +116,8 @@ static bool call_region(struct verun_member *member)
         fprintf(stderr, "[VE] ERROR: out of memory: a thread of OpenMP cannot start\n");
         abort();
     }
+    if (member->number != 0)
+        verun_team_time_enter(team->time, &member->since);
 
     /* Two pointers to the number of the thread come before what the region shares. */
     const size_t nargs = team->nargs + 2;
@@ -153,6 +156,7 @@ static void *help(void *argument)
         pthread_mutex_unlock(&theirs->lock);
         call_region(&helper->member);
         pthread_mutex_lock(&theirs->lock);
+        verun_team_time_leave(team->time, &helper->member.since);
         helper->member.team = NULL;
         team->running--;
         pthread_cond_broadcast(&theirs->changed);
@@ -202,6 +206,8 @@ bool verun_team_run(uint64_t function, const uint64_t *args, size_t nargs, uint3
     team.size = team_size(around, size != 0 ? size : around->wanted);
     team.active = around->team->active + (team.size > 1);
     around->wanted = 0;
+    struct verun_member first = place(&team, around, 0);
+    team.time = team.size > 1 ? verun_team_time_begin(team.size, &first.since) : NULL;
     const uint32_t before = crew.busy;
     crew.busy += team.size - 1;
     while (crew.count < crew.busy)
@@ -215,13 +221,13 @@ bool verun_team_run(uint64_t function, const uint64_t *args, size_t nargs, uint3
         pthread_cond_broadcast(&crew.changed);
     pthread_mutex_unlock(&crew.lock);
 
-    struct verun_member first = place(&team, around, 0);
     bool done = call_region(&first);
 
     pthread_mutex_lock(&crew.lock);
     while (team.running != 0)
         pthread_cond_wait(&crew.changed, &crew.lock);
     pthread_mutex_unlock(&crew.lock);
+    verun_team_time_end(team.time, &first.since);
     crew.busy = before;
     return done;
 }
@@ -258,6 +264,7 @@ void verun_team_barrier(struct verun_member *member)
 
     pthread_mutex_lock(team->lock);
     uint64_t number = team->barriers;
+    verun_team_time_arrive(team->time, &member->since, team->waiting + 1 == team->size);
     if (++team->waiting == team->size) {
         team->waiting = 0;
         team->barriers++;
@@ -266,6 +273,7 @@ void verun_team_barrier(struct verun_member *member)
     while (team->barriers == number)
         pthread_cond_wait(team->changed, team->lock);
     pthread_mutex_unlock(team->lock);
+    verun_team_time_depart(team->time);
 }
 
 struct verun_loop *verun_loop_enter(struct verun_member *member)
@@ -276,8 +284,10 @@ struct verun_loop *verun_loop_enter(struct verun_member *member)
     pthread_mutex_lock(team->lock);
     while (loop->number != number && loop->left != 0)
         pthread_cond_wait(team->changed, team->lock);
-    if (loop->number != number)
+    if (loop->number != number) {
         *loop = (struct verun_loop){.number = number, .left = team->size};
+        verun_team_time_loop(team->time, (uint32_t)(loop - team->loops));
+    }
     return loop;
 }
 
@@ -285,7 +295,9 @@ void verun_loop_leave(const struct verun_member *member, struct verun_loop *loop
 {
     if (--loop->left == 0) {
         free(loop->posted);
+        free(loop->posted_at);
         loop->posted = NULL;
+        loop->posted_at = NULL;
     }
     pthread_cond_broadcast(member->team->changed);
     pthread_mutex_unlock(member->team->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "veo/run/report.h"
+#include "veo/run/report_core.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,21 +10,13 @@
 #include <unistd.h>
 
 #include "veo/run/trace.h"
-#include "veo/time/meter.h"
 
 #define HEADER \
-    "# offchip veorun report 1: modelled time of Vector Engine code; see VEO_SOFT_REPORT in " \
+    "# offchip veorun report 2: modelled time of Vector Engine code; see VEO_SOFT_REPORT in " \
     "docs/veo_time.md\n" \
     "pid,event,number,function,model,seconds,vector_seconds,cycles,instructions," \
-    "vector_instructions,vector_elements,vector_load_elements,fma_elements,flops,vector_lengths\n"
-
-/* A core with its time. */
-struct meter {
-    struct ve_meter time;
-    void (*observe)(struct ve_core *core, const struct ve_instruction *instruction,
-                    uint64_t address); /* who looked before; NULL: nobody */
-    bool in_call;                      /* between verun_report_begin() and verun_report_end() */
-};
+    "vector_instructions,vector_elements,vector_load_elements,fma_elements,flops,vector_lengths," \
+    "core_seconds,vector_bytes\n"
 
 static FILE *file;
 static const struct ve_time_model *model;
@@ -33,7 +25,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ve_counters total;
 static uint64_t calls;
-static _Thread_local struct meter *mine; /* NULL: no report is asked for */
+static _Thread_local struct verun_core_time *mine; /* NULL: no report is asked for */
 
 /* --- the file --- */
 
@@ -55,7 +47,7 @@ static void write_line(const char *event, uint64_t number, const char *function,
             fprintf(file, "%s%u:%" PRIu64, between, length, c->lengths[length]);
             between = ";";
         }
-    fputc('\n', file);
+    fprintf(file, ",%.12f,%" PRIu64 "\n", c->core_cycles * cycle, c->bytes);
 }
 
 static void write_total(void)
@@ -129,7 +121,7 @@ void verun_report_finish(void)
 
 static void add(struct ve_core *core, const struct ve_instruction *instruction, uint64_t address)
 {
-    ve_meter_add(&mine->time, core, instruction);
+    ve_meter_add(&mine->meter, core, instruction);
     if (mine->observe != NULL)
         mine->observe(core, instruction, address);
 }
@@ -140,7 +132,7 @@ void verun_report_attach(struct ve_core *core)
     mine = file != NULL ? calloc(1, sizeof *mine) : NULL;
     if (mine == NULL)
         return;
-    ve_meter_start(&mine->time, model);
+    ve_meter_start(&mine->meter, model, 0);
     mine->observe = core->observe;
     core->observe = add;
 }
@@ -152,18 +144,16 @@ void verun_report_detach(void)
     mine = NULL;
 }
 
-static void add_to_total(const struct ve_counters *counters)
+struct verun_core_time *verun_core_time(void)
 {
-    total.cycles += counters->cycles;
-    total.vector_cycles += counters->vector_cycles;
-    total.instructions += counters->instructions;
-    total.vectors += counters->vectors;
-    total.elements += counters->elements;
-    total.load_elements += counters->load_elements;
-    total.fma_elements += counters->fma_elements;
-    total.flops += counters->flops;
-    for (unsigned length = 0; length <= VE_VECTOR_LENGTH; length++)
-        total.lengths[length] += counters->lengths[length];
+    return mine;
+}
+
+void verun_report_add(const struct ve_counters *counters)
+{
+    pthread_mutex_lock(&lock);
+    ve_counters_add(&total, counters);
+    pthread_mutex_unlock(&lock);
 }
 
 bool verun_report_is_made(void)
@@ -175,8 +165,8 @@ void verun_report_begin(void)
 {
     if (mine == NULL)
         return;
-    mine->in_call = true;
-    ve_meter_start(&mine->time, model);
+    mine->is_claimed = true;
+    ve_meter_start(&mine->meter, model, 0);
 }
 
 void verun_report_end(const char *function)
@@ -184,22 +174,20 @@ void verun_report_end(const char *function)
     if (mine == NULL)
         return;
 
-    const struct ve_counters counters = ve_meter_read(&mine->time);
-    mine->in_call = false;
+    const struct ve_counters counters = ve_meter_read(&mine->meter);
+    mine->is_claimed = false;
     pthread_mutex_lock(&lock);
-    add_to_total(&counters);
+    ve_counters_add(&total, &counters);
     write_line("call", ++calls, function, &counters);
     pthread_mutex_unlock(&lock);
 }
 
 void verun_report_settle(void)
 {
-    if (mine == NULL || mine->in_call)
+    if (mine == NULL || mine->is_claimed)
         return;
 
-    const struct ve_counters counters = ve_meter_read(&mine->time);
-    pthread_mutex_lock(&lock);
-    add_to_total(&counters);
-    pthread_mutex_unlock(&lock);
-    ve_meter_start(&mine->time, model);
+    const struct ve_counters counters = ve_meter_read(&mine->meter);
+    verun_report_add(&counters);
+    ve_meter_start(&mine->meter, model, 0);
 }

@@ -29,8 +29,8 @@ bool verun_report_is_made(void);
 void verun_report_begin(void);
 void verun_report_end(const char *function);
 
-/* Adds to the total what this thread has executed outside of such calls, as threads of OpenMP and
- * pthread do. */
+/* Adds to the total what this thread has executed outside of such calls, unless it is a thread that
+ * another one waits for (team_time.h, thread_time.h). */
 void verun_report_settle(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include "veo/run/finish.h"
 #include "veo/run/special.h"
 #include "veo/run/thread.h"
+#include "veo/run/thread_time.h"
 
 static void *pointer(uint64_t address)
 {
@@ -121,6 +122,7 @@ bool verun_cxa_atexit(struct ve_core *core)
 struct start {
     uint64_t function;
     uint64_t argument;
+    struct verun_thread_time *time;
 };
 
 static void *run_thread(void *argument)
@@ -131,6 +133,7 @@ static void *run_thread(void *argument)
     struct verun_thread *thread = verun_thread();
     if (thread == NULL)
         abort();
+    verun_thread_time_begin(start.time);
     if (!verun_call(thread, start.function, &start.argument, 1, &result))
         verun_stop(thread->core);
     return pointer(result);
@@ -141,13 +144,57 @@ bool verun_pthread_create(struct ve_core *core)
     struct start *start = malloc(sizeof *start);
     int error = 12; /* ENOMEM */
     if (start != NULL) {
-        *start = (struct start){core->s[2], core->s[3]};
+        *start = (struct start){core->s[2], core->s[3], verun_thread_time_make()};
         error = pthread_create(pointer(core->s[0]), pointer(core->s[1]), run_thread, start);
-        if (error != 0)
+        if (error != 0) {
+            verun_thread_time_drop(start->time);
             free(start);
+        }
     }
     core->s[0] = (uint64_t)error;
     return true;
+}
+
+static bool end_join(struct ve_core *core, pthread_t id, int error)
+{
+    if (error == 0)
+        verun_thread_time_joined(id);
+    core->s[0] = (uint64_t)error;
+    return true;
+}
+
+bool verun_pthread_join(struct ve_core *core)
+{
+    const pthread_t id = core->s[0];
+    return end_join(core, id, pthread_join(id, pointer(core->s[1])));
+}
+
+bool verun_pthread_tryjoin_np(struct ve_core *core)
+{
+    const pthread_t id = core->s[0];
+    return end_join(core, id, pthread_tryjoin_np(id, pointer(core->s[1])));
+}
+
+bool verun_pthread_timedjoin_np(struct ve_core *core)
+{
+    const pthread_t id = core->s[0];
+    return end_join(core, id, pthread_timedjoin_np(id, pointer(core->s[1]), pointer(core->s[2])));
+}
+
+bool verun_pthread_detach(struct ve_core *core)
+{
+    const pthread_t id = core->s[0];
+    const int error = pthread_detach(id);
+    if (error == 0)
+        verun_thread_time_detached(id);
+    core->s[0] = (uint64_t)error;
+    return true;
+}
+
+/* Called here, where sanitizers see that frames end without returning. */
+bool verun_pthread_exit(struct ve_core *core)
+{
+    pthread_exit(pointer(core->s[0]));
 }
 
 /* The host's once cannot call VE code; this one lets others wait as that does. */

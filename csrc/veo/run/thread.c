@@ -11,6 +11,7 @@
 #include "veo/run/gates.h"
 #include "veo/run/report.h"
 #include "veo/run/system.h"
+#include "veo/run/thread_time.h"
 #include "veo/run/trace.h"
 
 /* As much as NEC's libraries give to a thread at least; pages are taken when they are touched. */
@@ -42,6 +43,7 @@ static void end_thread(void *argument)
     struct verun_thread *thread = argument;
     if (thread->core != NULL)
         ve_core_destroy(thread->core);
+    verun_thread_time_end();
     verun_report_detach();
     if (thread->stack != NULL)
         munmap(thread->stack, GUARD + STACK);

@@ -38,10 +38,10 @@ const struct ve_time_model *ve_time_model(const char *name)
     return NULL;
 }
 
-void ve_meter_start(struct ve_meter *meter, const struct ve_time_model *model)
+void ve_meter_start(struct ve_meter *meter, const struct ve_time_model *model, double start)
 {
     pthread_once(&once, fill_kinds);
-    *meter = (struct ve_meter){.model = model};
+    *meter = (struct ve_meter){.model = model, .start = start, .now = start};
 }
 
 static double later(double a, double b)
@@ -205,6 +205,8 @@ static void count(struct ve_counters *counters, const struct ve_core *core,
     counters->fma_elements += kind->fma ? core->vl : 0;
     if (kind->pipe == VE_TIME_LOAD || kind->pipe == VE_TIME_GATHER)
         counters->load_elements += core->vl;
+    if (kind->pipe >= VE_TIME_LOAD)
+        counters->bytes += (uint64_t)kind->bytes * core->vl;
 }
 
 static void write_result(struct ve_meter *meter, const struct ve_core *core,
@@ -250,8 +252,46 @@ void ve_meter_add(struct ve_meter *meter, const struct ve_core *core,
 struct ve_counters ve_meter_read(const struct ve_meter *meter)
 {
     struct ve_counters counters = meter->counters;
-    counters.cycles = later(meter->now, meter->end);
-    if (counters.vector_cycles > counters.cycles)
-        counters.vector_cycles = counters.cycles;
+    counters.cycles = ve_meter_now(meter) - meter->start;
+    counters.core_cycles += counters.cycles - meter->waited;
+    if (counters.vector_cycles > counters.core_cycles)
+        counters.vector_cycles = counters.core_cycles;
     return counters;
+}
+
+double ve_meter_now(const struct ve_meter *meter)
+{
+    return later(meter->now, meter->end);
+}
+
+void ve_meter_wait(struct ve_meter *meter, double until)
+{
+    double now = ve_meter_now(meter);
+    if (until <= now)
+        return;
+    meter->waited += until - now;
+    meter->now = until;
+}
+
+void ve_counters_add(struct ve_counters *sum, const struct ve_counters *more)
+{
+    sum->cycles += more->cycles;
+    sum->core_cycles += more->core_cycles;
+    sum->vector_cycles += more->vector_cycles;
+    sum->bytes += more->bytes;
+    sum->instructions += more->instructions;
+    sum->vectors += more->vectors;
+    sum->elements += more->elements;
+    sum->load_elements += more->load_elements;
+    sum->fma_elements += more->fma_elements;
+    sum->flops += more->flops;
+    for (unsigned length = 0; length <= VE_VECTOR_LENGTH; length++)
+        sum->lengths[length] += more->lengths[length];
+}
+
+void ve_meter_take(struct ve_meter *meter, const struct ve_counters *other)
+{
+    double cycles = meter->counters.cycles;
+    ve_counters_add(&meter->counters, other);
+    meter->counters.cycles = cycles; /* both passed at the same time */
 }

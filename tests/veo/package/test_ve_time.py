@@ -34,7 +34,7 @@ long count(long n) { volatile long x = 0; while (n-- > 0) x++; return x; }
 int main(void) { return count(3); }
 """
 LENGTH = 1000
-LINE = "# offchip veorun report 1: x\n1,call,1,f,VE10B,0.5,0,1,1,1,1,1,1,1,11:1\n"
+LINE = "# offchip veorun report 2: x\n1,call,1,f,VE10B,0.5,0,1,1,1,1,1,1,1,11:1,0.5,88\n"
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +79,8 @@ def test_counters_of_a_call_are_exact(report, make_proc, kernels):
     assert call.vector_operation_ratio == 100 * 3 * LENGTH / (scalars + 3 * LENGTH)
     assert call.mflops == pytest.approx(2 * LENGTH / call.seconds * 1e-6)
     assert call.seconds == pytest.approx(call.cycles / 1.4e9, abs=1e-9)
+    assert call.core_seconds == call.seconds and call.average_cores == 1
+    assert call.vector_bytes == 2 * 8 * LENGTH
     assert 0 < call.vector_time_ratio <= 100
     assert (total.event, total.number, total.cycles) == ("total", 1, call.cycles)
     assert "A. V. Length" in str(call) and "250.0" in str(call)
@@ -116,53 +118,6 @@ def test_program_has_a_report_as_well(report, kernels):
     veorun = Path(veo.__file__).parent / "bin" / "veorun"
     assert subprocess.run([veorun, kernels], check=False).returncode == 3
     assert [call.function for call in read_report(report)] == ["main", ""]
-
-
-THREADS = """
-#include <pthread.h>
-#include <string.h>
-static void count(long n) { volatile long x = 0; while (n-- > 0) x++; }
-static void *work(void *how)
-{
-    count(1000);
-    if (strcmp(how, "exit") == 0)
-        pthread_exit(0);
-    return how;
-}
-int main(int argc, char **argv)
-{
-    pthread_t thread;
-    if (argc == 1)
-        return 0;
-    if (strcmp(argv[1], "omp") == 0) {
-        #pragma omp parallel num_threads(3)
-        count(1000);
-        return 0;
-    }
-    return pthread_create(&thread, 0, work, argv[1]) || pthread_join(thread, 0);
-}
-"""
-
-
-def test_total_has_the_code_of_threads(report, tmp_path):
-    (tmp_path / "threads.c").write_text(THREADS)
-    target = tmp_path / "threads.o"
-    command = [*clang_command("C"), "-O1", "-fopenmp", "-c", tmp_path / "threads.c", "-o", target]
-    subprocess.run(command, check=True)
-    veorun = Path(veo.__file__).parent / "bin" / "veorun"
-    for words in ([], ["omp"], ["exit"], ["return"]):
-        subprocess.run([veorun, target, *words], check=True)
-    calls = read_report(report)
-    others = [
-        total.instructions - call.instructions
-        for call, total in zip(calls[::2], calls[1::2], strict=True)
-    ]
-    # A thread of OpenMP executes what the caller does; two beside it here.
-    assert others[0] == 0
-    one = others[3]
-    assert one > 3000
-    assert others[1] == pytest.approx(2 * one, rel=0.05)
-    assert others[2] == pytest.approx(one, rel=0.05)
 
 
 def test_trace_and_report_may_be_asked_for_together(report, monkeypatch, make_proc, kernels):
@@ -221,7 +176,8 @@ def test_file_that_gets_full_is_told(monkeypatch, kernels, variable):
     [
         ("", "begins with another line"),
         ("a,b\n", "begins with another line"),
-        ("# offchip veorun report 1: x\n1,call\n", ":2 has 2 values, not 15"),
+        ("# offchip veorun report 1: x\n", "begins with another line"),
+        ("# offchip veorun report 2: x\n1,call\n", ":2 has 2 values, not 17"),
         (LINE.replace("0.5", "\xff"), ":2 has a wrong seconds: '\ufffd'"),
         (LINE.replace("11:1", "11"), ":2 has a wrong vector_lengths: '11'"),
         ("\xff", "begins with another line"),
@@ -233,11 +189,11 @@ def test_other_file_is_no_report(tmp_path, text, message):
         read_report(tmp_path / "file")
 
 
-CALLS = """# offchip veorun report 1: x
-1,call,1,f,VE10B,0.5,0.25,7,10,4,40,1,1,6,10:4
-1,call,2,g,VE10B,2,0,9,3,0,0,0,0,0,
-1,call,3,f,VE10B,0.5,0.25,7,10,4,36,1,1,6,10:3;6:1
-1,total,3,,VE10B,3,0.5,23,23,8,76,2,2,12,10:7;6:1
+CALLS = """# offchip veorun report 2: x
+1,call,1,f,VE10B,0.5,0.25,7,10,4,40,1,1,6,10:4,2,8
+1,call,2,g,VE10B,2,0,9,3,0,0,0,0,0,,2,0
+1,call,3,f,VE10B,0.5,0.25,7,10,4,36,1,1,6,10:3;6:1,1,8
+1,total,3,,VE10B,3,0.5,23,23,8,76,2,2,12,10:7;6:1,5,16
 """
 
 
@@ -248,17 +204,19 @@ def test_command_adds_up_the_calls_of_each_function(tmp_path, capsys):
     told = capsys.readouterr().out
     slow, fast, total = told.split("()")[0], told.split("()")[1], told.partition("\ntotal\n")[2]
     assert slow == "g" and fast.endswith("\nf") and ", 2 calls\n" in told
-    assert re.search(r"\(sec\), VE10B +: +1\.000000000\n(.*\n){2}.*Inst. Count +: +8\n", told)
+    assert re.search(r"\(sec\), VE10B +: +1\.0*\n  Core Time \(sec\) +: +3\.0*\n", told)
+    assert re.search(r"\(sec\), VE10B +: +1\.0*\n(.*\n){3}.*Inst. Count +: +8\n", told)
     assert re.search(r"A\. V\. Length +: +9\.5\n", total) and "note:" not in told
     assert main(["--json", str(path)]) == 0
     lines = json.loads(capsys.readouterr().out)
     assert [line["event"] for line in lines] == ["call", "call", "call", "total"]
     assert lines[3]["average_vector_length"] == 9.5
+    assert lines[0]["average_cores"] == 4 and lines[1]["average_cores"] == 1
 
     # One function is told once, and code without vectors is told of.
     path.write_text(LINE.replace("1,1,1,1,1,1,11:1", "1,0,0,0,0,1,"))
     with path.open("a") as file:
-        file.write("1,total,1,,VE10B,0.5,0,1,1,0,0,0,0,1,\n")
+        file.write("1,total,1,,VE10B,0.5,0,1,1,0,0,0,0,1,,0.5,0\n")
     assert main([str(path)]) == 0
     told = capsys.readouterr().out
     assert told.startswith("f(), call 1\n") and "\ntotal\n" not in told
