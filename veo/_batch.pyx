@@ -25,7 +25,7 @@ def check(VeoFunction function not None, VeoCtxt context not None, Py_ssize_t co
     ValueError, TypeError or VeoError if it cannot be called with `count` arguments.
     """
     timeout_ns(timeout)
-    function.check_call((context,), count)
+    function.check_call(context, count)
     context.get().usable()
     batches = function.proc.soft.veosoft_call_many is not NULL
     limit = None if timeout is None else float(timeout)

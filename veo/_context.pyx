@@ -18,6 +18,11 @@ from veo.errors import VeoClosedError
 
 __all__ = ["VeoCtxt"]
 
+cdef extern from "Python.h":
+    # Classes that are made in Python, whose objects have attributes of their own.
+    const unsigned long Py_TPFLAGS_HEAPTYPE
+    bint PyType_HasFeature(type kind, unsigned long feature)
+
 
 cdef Buffer destination(object memory):
     cdef Buffer buffer
@@ -66,6 +71,10 @@ cdef class VeoCtxt:
         if (<ProcessOwner>proc).handle is None:
             raise VeoClosedError("the VeoProc was not initialised")
         self.handle = open_context((<ProcessOwner>proc).handle, timeout)
+        self.handle.is_plain = not (
+            PyType_HasFeature(type(self), Py_TPFLAGS_HEAPTYPE)
+            or PyType_HasFeature(type(proc), Py_TPFLAGS_HEAPTYPE)
+        )
         self.proc = proc
 
     def __reduce_ex__(self, protocol):

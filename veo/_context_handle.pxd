@@ -11,6 +11,8 @@ from veo.libveo cimport veo_thr_ctxt
 
 cdef class CtxHandle(PendingRequests):
     cdef bint closing
+    # No object of the user's can be reached from the context but what its process writes output to.
+    cdef bint is_plain
 
     # Usable for submissions, or VeoClosedError.
     cdef veo_thr_ctxt *usable(self) except NULL

@@ -11,6 +11,8 @@ cdef char parse_type(object text) except 0
 cdef char signature_letter(char code) noexcept
 # The pattern of a Python value; TypeError or OverflowError.
 cdef int to_bits(char code, object value, uint64_t *bits) except -1
+# The same of an int or a float that fits, without errors: 0 for all else, and what does not fit.
+cdef bint number_to_bits(char code, object value, uint64_t *bits) noexcept
 # The value of a result; pointers become plain integers.
 cdef object from_bits(char code, uint64_t bits)
 

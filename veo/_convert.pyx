@@ -25,6 +25,9 @@ __all__ = ["ConvFromI64", "ConvToI64"]
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object value, int *overflow) except? -1
+    bint PyLong_CheckExact(object value)
+    bint PyFloat_CheckExact(object value)
+    double PyFloat_AS_DOUBLE(object value)
 
 
 _QUALIFIERS = frozenset(
@@ -174,6 +177,24 @@ cdef int to_bits(char code, object value, uint64_t *bits) except -1:
     except OverflowError:
         return _out_of_range(code, value)
     return 0
+
+
+cdef bint number_to_bits(char code, object value, uint64_t *bits) noexcept:
+    cdef long long number
+    cdef int overflow = 0
+    cdef double real
+    if PyLong_CheckExact(value):
+        if code == c"d" or code == c"f" or code == c"?":
+            return False
+        # An int raises nothing.
+        number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        bits[0] = <uint64_t>number
+        return overflow == 0 and _fits(code, number)
+    if code != c"d" or not PyFloat_CheckExact(value):
+        return False
+    real = PyFloat_AS_DOUBLE(value)
+    memcpy(bits, &real, 8)
+    return True
 
 
 cdef object from_bits(char code, uint64_t bits):

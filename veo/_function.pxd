@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions of a library in a VE process."""
 
+from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 from veo._process_handle cimport ProcHandle
 from veo.libveo cimport veo_args
+
+
+cdef extern from "Python.h":
+    ctypedef PyObject *(*vectorcallfunc)(PyObject *, PyObject **, size_t, PyObject *)
 
 
 # The part of a VeoLibrary that its functions use.
@@ -14,6 +19,7 @@ cdef class LibraryOwner:
 
 cdef class VeoFunction:
     cdef object __weakref__
+    cdef vectorcallfunc entry
     cdef readonly LibraryOwner lib
     cdef readonly str name
     cdef readonly object _args_type
@@ -39,7 +45,11 @@ cdef class VeoFunction:
     cdef veo_args *_take_args(self) except NULL
     cdef void _put_args(self, veo_args *args, unsigned int generation) noexcept
     cdef int _forget_args(self) except -1
-    # The errors of a call with n arguments behind the context, which is the first of args.
-    cdef int check_call(self, tuple args, Py_ssize_t n) except -1
-    cdef int _reject(self, args, Py_ssize_t n) except -1
+    # The errors of a call with n arguments behind the context.
+    cdef int check_call(self, object context, Py_ssize_t n) except -1
+    cdef int _reject(self, object context, Py_ssize_t n) except -1
+    # Queues a call: the context, and n arguments.
+    cdef object _queue(self, PyObject **args, Py_ssize_t n)
+    cdef int _convert(self, PyObject **args, Py_ssize_t first, Py_ssize_t n,
+                      veo_args *list_) except -1
     cdef int _check_owner(self, object pointer) except -1

@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from offchip cimport native
 from veo._context cimport VeoCtxt
-from veo._convert cimport parse_type, signature_letter, to_bits
+from veo._convert cimport number_to_bits, parse_type, signature_letter, to_bits
 from veo._context_handle cimport CtxHandle
 from veo._log cimport log_info, log_on
 from veo._memory cimport OnStack
@@ -29,15 +29,35 @@ __all__ = ["VeoFunction"]
 
 cdef extern from "Python.h":
     Py_ssize_t PyTuple_GET_SIZE(object args)
-    PyObject *PyTuple_GET_ITEM(object args, Py_ssize_t i)
+    PyObject **PySequence_Fast_ITEMS(object args)
+    Py_ssize_t PyVectorcall_NARGS(size_t count)
     bint PyLong_CheckExact(object value)
     bint PyFloat_CheckExact(object value)
+
+
+cdef extern from *:
+    """
+    /* Calls of objects of TYPE go to a function that they have at OFFSET, without a tuple. */
+    static void offer_vectorcall(PyObject *type, Py_ssize_t offset)
+    {
+        ((PyTypeObject *)type)->tp_vectorcall_offset = offset;
+        ((PyTypeObject *)type)->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+        PyType_Modified((PyTypeObject *)type);
+    }
+    """
+    void offer_vectorcall(object type, Py_ssize_t offset)
 
 
 # More arguments than this do not fit into the queue entry, and then the library may have to
 # wait for memory.
 cdef enum:
     SHORT_CALL = 12
+
+# Things that must outlive a call: stack arguments, for which the library may also have to wait
+# for memory, and objects whose memory is passed.
+cdef enum:
+    ON_STACK = 1
+    MEMORY = 2
 
 
 cdef str _signature_text(ProcHandle proc, uint64_t address):
@@ -101,6 +121,7 @@ cdef class VeoFunction:
     """
 
     def __cinit__(self):
+        self.entry = <vectorcallfunc>_call_without_tuple
         self.codes = NULL
         self.spare = NULL
         self.ret = c"i"
@@ -279,24 +300,24 @@ cdef class VeoFunction:
         else:
             self.proc.table.veo_args_free(args)
 
-    cdef int check_call(self, tuple args, Py_ssize_t n) except -1:
+    cdef int check_call(self, object context, Py_ssize_t n) except -1:
         cdef CtxHandle handle
-        if (n < 0 or not isinstance(<object>PyTuple_GET_ITEM(args, 0), VeoCtxt)
+        if (n < 0 or not isinstance(context, VeoCtxt)
                 or self.proc is None or self.codes is NULL or n != self.count
                 or n > VEO_MAX_NUM_ARGS or self.lib.unloaded):
-            return self._reject(args, n)
-        handle = (<VeoCtxt>PyTuple_GET_ITEM(args, 0)).handle
+            return self._reject(context, n)
+        handle = (<VeoCtxt>context).handle
         if handle is None or handle.proc is not self.proc:
-            return self._reject(args, n)
+            return self._reject(context, n)
         return 0
 
-    cdef int _reject(self, args, Py_ssize_t n) except -1:
+    cdef int _reject(self, object context, Py_ssize_t n) except -1:
         """Raise the error about wrong arguments of a call."""
         if n < 0:
             raise TypeError(f"{self.name}() is called with a VeoCtxt, then its arguments")
-        if not isinstance(args[0], VeoCtxt):
+        if not isinstance(context, VeoCtxt):
             raise TypeError(
-                f"the first argument of a call is a VeoCtxt, not {type(args[0]).__name__}"
+                f"the first argument of a call is a VeoCtxt, not {type(context).__name__}"
             )
         if self.proc is None:
             raise VeoClosedError("the VeoFunction was not initialised")
@@ -316,7 +337,7 @@ cdef class VeoFunction:
             )
         if self.lib.unloaded:
             raise VeoClosedError(f"the library of {self.name} was unloaded")
-        if (<VeoCtxt>args[0]).get().proc is not self.proc:
+        if (<VeoCtxt>context).get().proc is not self.proc:
             raise ValueError(f"{self.name} and the context belong to different processes")
         return 0
 
@@ -345,7 +366,9 @@ cdef class VeoFunction:
         TypeError
             The function cannot be called: it has a structure or a long double by value.
         """
-        cdef Py_ssize_t n = PyTuple_GET_SIZE(args) - 1
+        return self._queue(PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args) - 1)
+
+    cdef object _queue(self, PyObject **args, Py_ssize_t n):
         cdef Py_ssize_t i = 0
         cdef VeoCtxt ctx
         cdef CtxHandle handle
@@ -354,12 +377,12 @@ cdef class VeoFunction:
         cdef uint64_t bits, id
         cdef unsigned int generation
         cdef bint hold_gil
+        cdef int needs = 0
         cdef object keep = None
-        cdef object value
         cdef VeoRequest request
 
-        self.check_call(args, n)
-        ctx = <VeoCtxt>PyTuple_GET_ITEM(args, 0)
+        self.check_call(<object>args[0] if n >= 0 else None, n)
+        ctx = <VeoCtxt>args[0]
         handle = ctx.handle
         handle.usable()
 
@@ -370,41 +393,18 @@ cdef class VeoFunction:
         list_ = self._take_args()
 
         try:
-            try:
-                for i in range(n):
-                    value = <object>PyTuple_GET_ITEM(args, i + 1)
-                    if PyLong_CheckExact(value) or PyFloat_CheckExact(value):
-                        to_bits(self.codes[i], value, &bits)
-                    elif isinstance(value, OnStack):
-                        if self.pointees[i]:
-                            (<OnStack>value).check_elements(self.pointees[i])
-                        (<OnStack>value).put(self.proc.library, list_, <int>i)
-                        keep = args
-                        hold_gil = False
-                        continue
-                    else:
-                        if type(value) is VEMemPtr:
-                            self._check_owner(value)
-                        else:
-                            # The memory that it refers to must outlive the call.
-                            keep = args
-                            value = getattr(value, "_ve_array", value)
-                        to_bits(self.codes[i], value, &bits)
-                        if generation != self.generation:
-                            raise VeoError(f"the types of {self.name} changed during the call")
-                    self.proc.table.veo_args_set_i64(list_, <int>i, <int64_t>bits)
-            except Exception as error:
-                raise ValueError(
-                    f"{error!r} : args conversion: f = {self.name}, argument {i + 1} of type "
-                    f"{self._types()!r}, x = {args[i + 1]!r}"
-                ) from error
-
-            if keep is not None:
+            # Most arguments are plain numbers, which need no care for errors.
+            while i < n and number_to_bits(self.codes[i], <object>args[i + 1], &bits):
+                self.proc.table.veo_args_set_i64(list_, <int>i, <int64_t>bits)
+                i += 1
+            if i < n:
+                needs = self._convert(args, i, n, list_)
+            if needs != 0:
                 # Not the context, which would keep itself alive.
-                keep = args[1:]
+                keep = tuple([<object>args[i] for i in range(1, n + 1)])
             # A conversion may have run any code, and may have closed the context.
             thread = handle.usable()
-            if hold_gil:
+            if hold_gil and not needs & ON_STACK:
                 id = self.proc.table.veo_call_async(thread, self.address, list_)
             else:
                 handle.enter()
@@ -427,6 +427,43 @@ cdef class VeoFunction:
             handle.reap(4)
         return request
 
+    cdef int _convert(self, PyObject **args, Py_ssize_t first, Py_ssize_t n,
+                      veo_args *list_) except -1:
+        """Convert the arguments from the first one on; return what must outlive the call."""
+        cdef Py_ssize_t i = first
+        cdef unsigned int generation = self.generation
+        cdef uint64_t bits
+        cdef int needs = 0
+        cdef object value
+        try:
+            for i in range(first, n):
+                value = <object>args[i + 1]
+                if PyLong_CheckExact(value) or PyFloat_CheckExact(value):
+                    to_bits(self.codes[i], value, &bits)
+                elif isinstance(value, OnStack):
+                    if self.pointees[i]:
+                        (<OnStack>value).check_elements(self.pointees[i])
+                    (<OnStack>value).put(self.proc.library, list_, <int>i)
+                    needs |= ON_STACK
+                    continue
+                else:
+                    if type(value) is VEMemPtr:
+                        self._check_owner(value)
+                    else:
+                        # The memory that it refers to must outlive the call.
+                        needs |= MEMORY
+                        value = getattr(value, "_ve_array", value)
+                    to_bits(self.codes[i], value, &bits)
+                    if generation != self.generation:
+                        raise VeoError(f"the types of {self.name} changed during the call")
+                self.proc.table.veo_args_set_i64(list_, <int>i, <int64_t>bits)
+        except Exception as error:
+            raise ValueError(
+                f"{error!r} : args conversion: f = {self.name}, argument {i + 1} of type "
+                f"{self._types()!r}, x = {<object>args[i + 1]!r}"
+            ) from error
+        return needs
+
     cdef int _check_owner(self, object pointer) except -1:
         owner = pointer.proc
         if isinstance(owner, ProcessOwner) and (<ProcessOwner>owner).handle is not self.proc:
@@ -438,3 +475,17 @@ cdef class VeoFunction:
             return "<VeoFunction object, not initialised>"
         types = "(no types)" if self.codes is NULL else repr(self._types())
         return f"<VeoFunction object VE function {self.name!r}{types} at {self.address:#x}>"
+
+
+cdef object _call_without_tuple(VeoFunction self, PyObject **args, size_t count, PyObject *names):
+    cdef Py_ssize_t n = PyVectorcall_NARGS(count)
+    cdef Py_ssize_t i
+    if names is not NULL and PyTuple_GET_SIZE(<object>names) != 0:
+        # An error; made as for other classes.
+        named = {name: None for name in <tuple>names}
+        return VeoFunction.__call__(self, *[<object>args[i] for i in range(n)], **named)
+    return self._queue(args, n - 1)
+
+
+cdef VeoFunction _any = VeoFunction.__new__(VeoFunction)
+offer_vectorcall(VeoFunction, <char *>&_any.entry - <char *><PyObject *>_any)

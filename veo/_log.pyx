@@ -6,7 +6,7 @@ module imports it, logging cannot be configured. After that the answer is in the
 which the standard module clears in place whenever a level changes.
 """
 
-from cpython.dict cimport PyDict_GetItem
+from cpython.dict cimport PyDict_GetItem, PyDict_GetItemWithError, PyDict_Size
 from cpython.object cimport PyObject
 
 import atexit
@@ -19,6 +19,10 @@ cdef dict _cache = None
 cdef dict _modules = sys.modules
 cdef object _info = 20
 cdef bint _silent = False
+# How many modules there were when logging was not among them, and how often that is believed. An
+# import changes the number, unless another module goes at that moment.
+cdef Py_ssize_t _modules_seen = -1
+cdef int _beliefs = 0
 
 
 def _be_silent():
@@ -44,15 +48,24 @@ cdef bint _find_logger() noexcept:
     return True
 
 
+cdef bint _may_find_logger() noexcept:
+    global _modules_seen, _beliefs
+    if PyDict_Size(_modules) == _modules_seen and _beliefs > 0:
+        _beliefs -= 1
+        return False
+    _modules_seen = PyDict_Size(_modules)
+    _beliefs = 64
+    return PyDict_GetItem(_modules, "logging") is not NULL and _find_logger()
+
+
 cdef bint log_on() noexcept:
     cdef PyObject *known
     if _silent:
         return False
-    if _logger is None:
-        if PyDict_GetItem(_modules, "logging") is NULL or not _find_logger():
-            return False
+    if _logger is None and not _may_find_logger():
+        return False
     if _cache is not None:
-        known = PyDict_GetItem(_cache, _info)
+        known = PyDict_GetItemWithError(_cache, _info)
         if known is not NULL:
             return <object>known is True
     try:
