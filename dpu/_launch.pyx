@@ -166,6 +166,7 @@ cdef object report_of(const dpusoft_report *report):
         report.fault, report.fault_thread, report.fault_pc, report.breakpoint,
         report.fault_address, report.engine, report.runtime,
         report.joules if report.joules != 0 or report.instructions == 0 else None,
+        report.cache_hits, report.cache_misses, report.cache_write_backs, report.cache_fill_bytes,
     )
 
 

@@ -3,11 +3,12 @@
 
 from cpython.object cimport PyObject_GenericSetAttr
 from libc.stdint cimport uint8_t, uint32_t
+from libc.string cimport memset
 from dpu._copy cimport check_symbol, copy_buffers
 from dpu._handle cimport SetHandle, SetView
 from dpu._program cimport DpuProgram, new_program
 from dpu._symbol cimport DpuSymbol
-from dpu.libdpu cimport dpu_description_t, dpu_error_t, dpu_program_t, dpu_set_t
+from dpu.libdpu cimport dpu_description_t, dpu_error_t, dpu_program_t, dpu_set_t, dpusoft_report
 from offchip.buffer cimport Buffer
 
 import os
@@ -62,6 +63,7 @@ cdef class ProgramSet(SetView):
     cdef object _chip(self):
         """Return the chip that programs are built for, the profile's; None for real DPUs."""
         cdef dpu_description_t found = NULL
+        cdef dpusoft_report report
         cdef SetHandle handle
         self.enter("dpu_load")
         handle = self.handle
@@ -70,12 +72,17 @@ cdef class ProgramSet(SetView):
                 found = handle.table.dpu_get_description(handle.whole.list.ranks[0])
             if found is NULL:
                 return None
+            self.wait_idle("dpu_load")
+            memset(&report, 0, sizeof(report))
+            report.size = sizeof(report)
+            self.check(handle.soft.dpusoft_get_report(handle.dpu_sets[0], &report), "dpu_load")
             return {
                 "chip_id": found.hw.signature.chip_id,
                 "tasklets": found.hw.dpu.nr_of_threads,
                 "instructions": found.hw.memories.iram_size,
                 "wram": 4 * found.hw.memories.wram_size,
                 "mram": found.hw.memories.mram_size,
+                "cache": report.cache_bytes,
             }
         finally:
             self.leave()

@@ -170,6 +170,11 @@ cdef extern from "dpu_table.h" nogil:
         uint32_t runtime
         double joules
         uint64_t *more_thread_instructions
+        uint64_t cache_bytes
+        uint64_t cache_hits
+        uint64_t cache_misses
+        uint64_t cache_write_backs
+        uint64_t cache_fill_bytes
 
     struct dpusoft_thread:
         uint32_t size

@@ -82,7 +82,7 @@ class DpuReport(NamedTuple):
     breakpoint : int
         The number of a fault instruction.
     fault_address : int
-        The address of a faulting WRAM access.
+        The address of a faulting load or store.
     engine : Engine
         How the simulator executed it.
     runtime : RunTime
@@ -90,6 +90,10 @@ class DpuReport(NamedTuple):
     joules : float or None
         Energy of its instructions, ``softInstructionPicojoules`` each; None for another chip, of
         which nothing is published. docs/cycle_model.md says where it is from, and how well it fits.
+    cache_hits, cache_misses : int
+        Loads and stores of MRAM by a cache (``softCacheKiB``), by whether their line was there.
+    cache_write_backs, cache_fill_bytes : int
+        Dirty lines written to MRAM, and bytes read from it.
     """
 
     status: LaunchStatus
@@ -107,6 +111,10 @@ class DpuReport(NamedTuple):
     engine: Engine
     runtime: RunTime
     joules: float | None = None
+    cache_hits: int = 0
+    cache_misses: int = 0
+    cache_write_backs: int = 0
+    cache_fill_bytes: int = 0
 
 
 class SetReport(tuple[DpuReport, ...]):
@@ -142,6 +150,16 @@ class SetReport(tuple[DpuReport, ...]):
     def dma_write_bytes(self) -> int:
         """Bytes that all DPUs transferred to MRAM."""
         return sum(report.dma_write_bytes for report in self)
+
+    @property
+    def cache_hits(self) -> int:
+        """Loads and stores of all DPUs that found their line in the cache."""
+        return sum(report.cache_hits for report in self)
+
+    @property
+    def cache_misses(self) -> int:
+        """Those that did not."""
+        return sum(report.cache_misses for report in self)
 
     @property
     def joules(self) -> float | None:

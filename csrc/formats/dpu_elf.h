@@ -72,7 +72,8 @@ struct dpu_elf_symbol {
     X(THREAD_PROFILING, "thread_profiling") \
     X(ERROR_STORAGE, "error_storage") \
     X(STACK_TABLE, "__sys_thread_stack_table_ptr") \
-    X(RUNTIME_COSTS, "__sys_runtime_costs")
+    X(RUNTIME_COSTS, "__sys_runtime_costs") \
+    X(CACHE, "__sys_cached_mram")
 
 enum dpu_elf_known {
 #define X(name, symbol) DPU_ELF_KNOWN_##name,

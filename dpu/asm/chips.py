@@ -27,12 +27,16 @@ class Chip:
     instructions: int
     wram: int
     mram: int = MRAM_BYTES
+    cache: int = 0
 
     @property
     def table_rows(self) -> int:
         """Tasklets that tables of a program have room for."""
         return max(MAX_TASKLETS, self.tasklets)
 
+
+# DPU_CACHE_KIB_MOST of options.h.
+_CACHE_MOST = 4096 << 10
 
 CHIPS = {name: Chip(name, *sizes) for name, *sizes in _isa.chips()}
 
@@ -42,6 +46,7 @@ _SIZES = {
     "softIramInstructions": ("instructions", 1, _isa.IRAM),
     "softWramKiB": ("wram", 1024, _isa.WRAM_ROOM),
     "softMramMiB": ("mram", 1 << 20, MRAM_BYTES),
+    "softCacheKiB": ("cache", 1024, _CACHE_MOST),
 }
 
 

@@ -29,7 +29,7 @@ Compiles C and C++ for UPMEM's DPUs. The options are those of C compilers:
   -o FILE -c -S -E -M -MM -MD -MMD -MF FILE -MT GOAL -MP -fsyntax-only
   -O0 to -O3 -Os -Oz -I FOLDER -D NAME=VALUE -U NAME -include FILE -isystem FOLDER -std= -W* -f*
   -L FOLDER -l NAME -Wl,OPTION -u SYMBOL -nostdlib -mcpu=v1A|v1B --costs=offchip|upmem
-  --sizes=softWramKiB=N,softMramMiB=N,softIramInstructions=N,softTasklets=N -x c|c++
+  --sizes=softWramKiB=N,softMramMiB=N,softIramInstructions=N,softTasklets=N,softCacheKiB=N -x c|c++
 -DNR_TASKLETS=N, -DSTACK_SIZE_DEFAULT=BYTES and -DSTACK_SIZE_TASKLET_n=BYTES are needed for linking
 too. Objects contain RISC-V code, which is translated to DPU code when a program is linked.
 Example: {_NAME} -O2 -g -DNR_TASKLETS=16 -o program main.c

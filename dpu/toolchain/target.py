@@ -35,4 +35,5 @@ def predefined_macros(chip: Chip) -> list[str]:
         f"-D__dpu_wram_size__={chip.wram}",
         f"-D__dpu_mram_size__={chip.mram}",
         *([f"-D__dpu_tasklets__={chip.tasklets}"] if chip.tasklets > usual else ()),
+        *([f"-D__dpu_cache_size__={chip.cache}"] if chip.cache else ()),
     ]

@@ -70,7 +70,7 @@ struct dpusoft_report {
     uint32_t fault_thread;
     uint32_t fault_pc;      /* an instruction index */
     uint32_t breakpoint;    /* number in the fault instruction */
-    uint32_t fault_address; /* WRAM address that was asked for */
+    uint32_t fault_address; /* address that was asked for */
     uint32_t nr_threads;    /* of the chip */
     uint64_t cycles;
     uint64_t instructions;
@@ -82,6 +82,9 @@ struct dpusoft_report {
     uint32_t runtime; /* enum dpusoft_runtime */
     double joules;    /* softInstructionPicojoules of its instructions; 0: none is published */
     uint64_t more_thread_instructions[40]; /* of tasklets from 24 on (softTasklets) */
+    /* Of a cache of MRAM (softCacheKiB): its size, 0 without one; loads and stores that found their
+     * line or not; dirty lines that were written; and bytes that were filled. */
+    uint64_t cache_bytes, cache_hits, cache_misses, cache_write_backs, cache_fill_bytes;
 };
 
 struct dpusoft_thread {

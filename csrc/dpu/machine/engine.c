@@ -17,7 +17,7 @@
 static bool needs_turns(const struct dpu_machine *m)
 {
     return m->program->needs_turns || dpu_issue_varies(m) || dpu_dram_reorders(m) ||
-           (m->options.switches & ~(uint32_t)COMPARED) != 0;
+           m->options.cache_kib != 0 || (m->options.switches & ~(uint32_t)COMPARED) != 0;
 }
 
 const struct dpu_engine *dpu_choose_engine(const struct dpu_machine *m, bool steps)

@@ -17,18 +17,10 @@ const struct dpu_operation *dpu_execute_memory(struct dpu_machine *machine, stru
                                                const struct dpu_operation *op);
 /* True if it would be a fault of that instruction, which must be one of its kind. */
 bool dpu_checked_faults(const struct dpu_thread *t, const struct dpu_operation *op);
-bool dpu_memory_faults(const struct dpu_machine *machine, const struct dpu_thread *t,
-                       const struct dpu_operation *op);
-/* Size and address of a load or store. */
-uint32_t dpu_access_size(enum dpu_operation_kind kind);
-uint32_t dpu_access_address(const struct dpu_machine *machine, const struct dpu_thread *t,
-                            const struct dpu_operation *op);
 const struct dpu_operation *dpu_execute_thread(struct dpu_machine *machine, struct dpu_thread *t,
                                                const struct dpu_operation *op);
 const struct dpu_operation *dpu_execute_dma(struct dpu_machine *machine, struct dpu_thread *t,
                                             const struct dpu_operation *op);
-/* The DMA engine that the next transfer takes. */
-uint32_t dpu_next_dma_engine(const struct dpu_machine *machine);
 /* Operands of a transfer: bytes, and where in MRAM and in the other memory. */
 static inline void dpu_dma_operands(const struct dpu_machine *m, const struct dpu_thread *t,
                                     const struct dpu_operation *op, uint32_t *near, uint32_t *far,
@@ -37,9 +29,7 @@ static inline void dpu_dma_operands(const struct dpu_machine *m, const struct dp
     uint32_t a = t->r[op->a];
     *bytes = 8 * (((op->imm + (a >> 24)) & 0xFF) + 1);
     *near = a & 0xFFFFF8;
-    *far = t->r[op->b] & ~7u;
-    if ((m->options.switches & DPU_SWITCH_MRAM_26_BITS) != 0)
-        *far &= DPU_MACHINE_MRAM - 1;
+    *far = t->r[op->b] & m->far_bits;
 }
 const struct dpu_operation *dpu_execute_time(struct dpu_machine *machine, struct dpu_thread *t,
                                              const struct dpu_operation *op);

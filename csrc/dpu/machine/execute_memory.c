@@ -1,50 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* execute_memory.c: loads and stores of every form, and what happens when one faults. */
+#include "access.h"
+#include "cache.h"
 #include "execute.h"
 #include "raise.h"
 
 #include <string.h>
-
-uint32_t dpu_access_size(enum dpu_operation_kind kind)
-{
-    switch (kind) {
-    case DPU_OP_LBS:
-    case DPU_OP_LBU:
-    case DPU_OP_SB:
-    case DPU_OP_SB_ID: return 1;
-    case DPU_OP_LHS:
-    case DPU_OP_LHU:
-    case DPU_OP_SH:
-    case DPU_OP_SH_ID: return 2;
-    case DPU_OP_LW:
-    case DPU_OP_SW:
-    case DPU_OP_SW_ID: return 4;
-    default: return 8;
-    }
-}
-
-/*
- * True if an access faults. *address is where it goes even so: a safe access keeps 16 bits of the
- * base, whose other half is the limit; the others ignore the topmost byte of the address.
- */
-static bool access_faults(const struct dpu_machine *m, uint32_t base,
-                          const struct dpu_operation *op, uint32_t size, uint32_t *address)
-{
-    bool outside;
-    if (op->checked) {
-        int64_t wanted = (int64_t)(base & 0xFFFF) + (int32_t)op->imm;
-        uint32_t past = size == 1 ? 0 : size;
-        outside = wanted < 0 || wanted >= m->wram_size || wanted + past >= base >> 16;
-        *address = (uint32_t)wanted;
-    } else {
-        *address = base + op->imm;
-        uint32_t kept =
-            (m->options.switches & DPU_SWITCH_WRAM_32_BITS) != 0 ? *address : *address & 0xFFFFFF;
-        outside = kept >= m->wram_size;
-    }
-
-    return outside || *address % size != 0;
-}
 
 static uint64_t load(const uint8_t *from, uint32_t size, bool big)
 {
@@ -97,12 +58,36 @@ static uint64_t value_to_store(const struct dpu_thread *t, const struct dpu_oper
     return t->r[op->b];
 }
 
+/* An address of MRAM. What faults is not done. */
+static const struct dpu_operation *execute_cached(struct dpu_machine *m, struct dpu_thread *t,
+                                                  const struct dpu_operation *op, uint32_t address)
+{
+    enum dpu_operation_kind kind = (enum dpu_operation_kind)op->kind;
+    uint32_t size = dpu_access_size(kind), far = address - DPU_MRAM_WINDOW;
+    bool writes = op->destination == DPU_DEST_NONE;
+    if (far >= m->mram_size || far % size != 0) {
+        m->fault.address = address;
+        return dpu_raise(m, t, op, DPU_FAULT_MEMORY);
+    }
+
+    t->op = op;
+    dpu_cache_access(m, t, op, far, writes);
+    if (writes)
+        store(m->mram + far, value_to_store(t, op), size, op->big);
+    else
+        put_result(t, op, extend(kind, load(m->mram + far, size, op->big)));
+    return op + 1;
+}
+
 const struct dpu_operation *dpu_execute_memory(struct dpu_machine *m, struct dpu_thread *t,
                                                const struct dpu_operation *op)
 {
     enum dpu_operation_kind kind = (enum dpu_operation_kind)op->kind;
-    uint32_t size = dpu_access_size(kind), address;
-    bool faults = access_faults(m, t->r[op->a], op, size, &address);
+    uint32_t size = dpu_access_size(kind), address = t->r[op->a] + op->imm;
+    if (m->options.cache_kib != 0 && !op->checked && address >= DPU_MRAM_WINDOW)
+        return execute_cached(m, t, op, address);
+
+    bool faults = dpu_access_faults(m, t->r[op->a], op, size, &address);
     if (faults)
         m->fault.address = address;
     if (faults && (m->options.switches & DPU_SWITCH_FAULT_STOPS_ACCESS) != 0)
@@ -116,20 +101,4 @@ const struct dpu_operation *dpu_execute_memory(struct dpu_machine *m, struct dpu
     else
         put_result(t, op, extend(kind, load(place, size, op->big)));
     return faults ? dpu_raise(m, t, op, DPU_FAULT_MEMORY) : op + 1;
-}
-
-bool dpu_memory_faults(const struct dpu_machine *m, const struct dpu_thread *t,
-                       const struct dpu_operation *op)
-{
-    uint32_t address;
-    return access_faults(m, t->r[op->a], op, dpu_access_size((enum dpu_operation_kind)op->kind),
-                         &address);
-}
-
-uint32_t dpu_access_address(const struct dpu_machine *m, const struct dpu_thread *t,
-                            const struct dpu_operation *op)
-{
-    uint32_t address;
-    access_faults(m, t->r[op->a], op, 1, &address);
-    return address;
 }

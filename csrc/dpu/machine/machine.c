@@ -42,7 +42,7 @@ static bool numbers_are_valid(const struct dpu_machine_options *options)
     return options->dram_refresh_cycles < options->dram_refresh_interval &&
            options->forwarding <= options->round_cycles &&
            (options->tlb_page & (options->tlb_page - 1)) == 0 &&
-           dpu_machine_dram_is_possible(options);
+           dpu_machine_dram_is_possible(options) && dpu_machine_cache_is_possible(options);
 }
 
 static bool options_are_valid(const struct dpu_machine_options *options)
@@ -145,6 +145,7 @@ void dpu_machine_destroy(struct dpu_machine *m)
     dpu_ahead_free(&m->ahead);
     dpu_observed_free(m);
     dpu_issue_free(m);
+    dpu_cache_free(m);
     munmap(m->mram, m->mram_size);
     munmap(m, sizeof *m);
 }
@@ -167,6 +168,7 @@ bool dpu_machine_set_options(struct dpu_machine *m, const struct dpu_machine_opt
         m->iram_changed = true;
     m->options = *options;
     dpu_timing_set_up(m);
+    dpu_cache_free(m); /* it may have other lines */
     m->refresh_interval = m->launch_cycles;
     dpu_counter_start(m, value, m->counter.mode);
     return true;

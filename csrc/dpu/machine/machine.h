@@ -25,6 +25,8 @@
 struct dpu_machine;
 
 #define DPU_DRAM_PAGE 1024
+/* Where loads and stores find MRAM, if the options have a cache. */
+#define DPU_MRAM_WINDOW 0x08000000u
 
 enum dpu_accounting {
     DPU_ACCOUNTING_PIPELINE = 0, /* rounds, as above */
@@ -94,7 +96,7 @@ enum dpu_fault_kind {
     DPU_FAULT_NONE = 0,
     DPU_FAULT_BREAKPOINT = 1,  /* `fault` and `bkp`; breakpoint holds its number */
     DPU_FAULT_DMA = 2,         /* a transfer out of the bounds of WRAM, IRAM or MRAM */
-    DPU_FAULT_MEMORY = 3,      /* a WRAM access out of bounds or misaligned, or a stack check */
+    DPU_FAULT_MEMORY = 3,      /* a load or store out of bounds or misaligned, or a stack check */
     DPU_FAULT_UNDECODABLE = 4, /* only with DPU_SWITCH_UNDECODABLE_FAULTS */
 };
 
@@ -104,6 +106,14 @@ enum dpu_fault_detail {
     DPU_FAULT_DETAIL_BOUNDS = 1,     /* of WRAM or IRAM */
     DPU_FAULT_DETAIL_MISALIGNED = 2, /* only with DPU_SWITCH_DMA_ALIGNMENT_FAULTS */
     DPU_FAULT_DETAIL_MRAM_BOUNDS = 3,
+};
+
+/* Of the cache of MRAM: loads and stores that found their line or not, and what was moved. */
+struct dpu_cache_totals {
+    uint64_t hits;
+    uint64_t misses;
+    uint64_t write_backs; /* of dirty lines */
+    uint64_t fill_bytes;
 };
 
 /* All figures are of the launch so far, summed over dpu_machine_run() calls that continue it. */
@@ -121,6 +131,7 @@ struct dpu_run_result {
     uint64_t instructions;
     uint64_t dma_read_bytes;  /* from MRAM */
     uint64_t dma_write_bytes; /* to MRAM */
+    struct dpu_cache_totals cache;
     uint64_t thread_instructions[DPU_MACHINE_THREADS_ROOM];
 };
 
@@ -166,6 +177,8 @@ bool dpu_machine_set_options(struct dpu_machine *machine,
 
 /* False if options of banks of the DRAM make no sense together. */
 bool dpu_machine_dram_is_possible(const struct dpu_machine_options *options);
+/* The same of the cache: its sets, and with the DRAM. */
+bool dpu_machine_cache_is_possible(const struct dpu_machine_options *options);
 
 /* Sizes of the chip: tasklets, instructions of IRAM, bytes of WRAM and MRAM. */
 uint32_t dpu_machine_thread_count(const struct dpu_machine *machine);

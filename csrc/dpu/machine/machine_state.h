@@ -3,6 +3,7 @@
 #ifndef OFFCHIP_DPU_MACHINE_STATE_H
 #define OFFCHIP_DPU_MACHINE_STATE_H
 
+#include "cache.h"
 #include "dpu/isa/forms.h"
 #include "dram.h"
 #include "machine.h"
@@ -184,6 +185,7 @@ struct dpu_machine {
     /* Of so many tasklets that take part: cycles of a round, and cycles that issue. */
     uint16_t round_length[DPU_MACHINE_THREADS_ROOM + 1], issue_length[DPU_MACHINE_THREADS_ROOM + 1];
     enum dpu_transfer_time transfer_time;
+    uint32_t far_bits;                  /* that count of an address of MRAM, in DMA */
     uint32_t read_wait, write_wait;     /* cycles of a tasklet beside those of the bytes */
     struct dpu_issue_fact *issue_facts; /* of each instruction, see issue.c; NULL: none yet */
     _Atomic uint32_t interrupt;
@@ -210,8 +212,9 @@ struct dpu_machine {
     struct dpu_dma_totals launch_dma;                           /* likewise */
     uint64_t refresh_interval; /* cycle at which one of the launch begins; see timing.c */
     struct dpu_observing observing;
-    struct dpu_dram dram; /* if transfers are of banks */
-    struct dpu_tlb tlb;   /* if MRAM is translated */
+    struct dpu_dram dram;   /* if transfers are of banks */
+    struct dpu_tlb tlb;     /* if MRAM is translated */
+    struct dpu_cache cache; /* if there is one */
 };
 
 /* True if the time of transfers depends on those before, beside the engines. */

@@ -2,9 +2,10 @@
 /* observe.c: who observes a machine, and what hooks are told about an instruction. */
 #include "observe.h"
 
+#include "access.h"
 #include "execute.h"
 #include "observed.h"
-#include "timing.h"
+#include "transfer_time.h"
 
 #include <string.h>
 
@@ -211,6 +212,21 @@ void dpu_observe_event_done(struct dpu_machine *m, struct dpu_thread *t,
     transfer.engine_end = (takes_time ? m->dma_free[m->dma_engine] : now) - m->launch_cycles;
     transfer.tasklet_end = (takes_time ? t->ready : now) - m->launch_cycles;
     TELL(m, transferred, t->id, dpu_pc(m, op), &transfer);
+}
+
+/* By a DMA instruction, it comes before the transfer that takes the engine then. */
+void dpu_observe_line(struct dpu_machine *m, uint32_t thread, uint32_t pc,
+                      const struct dpu_transfer *transfer)
+{
+    m->observing.last[thread] = (uint16_t)pc;
+    m->observing.dma_free = m->dma_free[dpu_next_dma_engine(m)];
+    TELL(m, line_moved, thread, pc, transfer);
+}
+
+void dpu_observe_flush(struct dpu_machine *m, uint64_t cycles)
+{
+    const struct dpu_span span = {.cycles = cycles};
+    TELL(m, passed, &span);
 }
 
 /* --- launches --- */

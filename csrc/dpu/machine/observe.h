@@ -15,7 +15,7 @@
 
 #include "machine.h"
 
-/* A load or a store. Its bytes are in WRAM unless it will fault. */
+/* A load or a store. Its bytes are in WRAM, or by a cache in MRAM, unless it will fault. */
 struct dpu_access {
     uint32_t address, size;
     bool writes;
@@ -71,6 +71,9 @@ struct dpu_observer {
     /* After the instruction, whose data has moved; not if it has faulted. */
     void (*transferred)(void *context, struct dpu_machine *m, uint32_t thread, uint32_t pc,
                         const struct dpu_transfer *transfer);
+    /* A line of the cache was filled, or written to MRAM; its place in another memory is 0. */
+    void (*line_moved)(void *context, struct dpu_machine *m, uint32_t thread, uint32_t pc,
+                       const struct dpu_transfer *transfer);
 
     /* Calls, returns and other jumps without a condition. If no observer has instruction() or
      * access(), those of a tasklet are told up to some rounds late, and before those of others, but

@@ -42,6 +42,12 @@ void dpu_observe_event(struct dpu_machine *machine, struct dpu_thread *t,
 void dpu_observe_event_done(struct dpu_machine *machine, struct dpu_thread *t,
                             const struct dpu_operation *op);
 
+/* T moved a line of the cache at its instruction PC. */
+void dpu_observe_line(struct dpu_machine *machine, uint32_t thread, uint32_t pc,
+                      const struct dpu_transfer *transfer);
+/* After a launch its cache took so many cycles. */
+void dpu_observe_flush(struct dpu_machine *machine, uint64_t cycles);
+
 /* Frees the trail. */
 void dpu_observed_free(struct dpu_machine *machine);
 

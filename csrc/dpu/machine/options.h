@@ -14,6 +14,9 @@
 #define DPU_DRAM_BANKS_MOST 16
 #define DPU_DRAM_ROW_MOST 65536
 #define DPU_TLB_ENTRIES_MOST 256
+#define DPU_CACHE_KIB_MOST 4096
+#define DPU_CACHE_WAYS_MOST 64
+#define DPU_CACHE_POLICY_MOST 2
 #define DPU_HAZARD_MOST 100
 #define DPU_TASKLETS_MOST 64
 #define DPU_IRAM_MOST 4096
@@ -109,6 +112,17 @@
       "bytes of a page, a power of two") \
     X("softTlbWalkCycles", uint32_t, tlb_walk, 0, 1000000, 38, \
       "cycles of a walk, in which an engine is occupied; 38 are a transfer of 8 bytes") \
+    X("softCacheKiB", uint32_t, cache_kib, 0, DPU_CACHE_KIB_MOST, 0, \
+      "KiB of a data cache, by which loads and stores at 0x08000000 and above access MRAM; " \
+      "programs are built for it, and tasklets are run in turns. 0: there is none") \
+    X("softCacheWays", uint32_t, cache_ways, 1, DPU_CACHE_WAYS_MOST, 8, \
+      "lines of a set of the cache, in one of which an address can be; there is a power of two " \
+      "of sets") \
+    X("softCacheLineBytes", uint32_t, cache_line, 8, 2048, 64, \
+      "bytes of a line of the cache, a power of two") \
+    X("softCachePolicy", uint32_t, cache_policy, 0, DPU_CACHE_POLICY_MOST, 0, \
+      "which line of a full set of the cache gives way: 0 the one that was not used for longest " \
+      "(LRU), 1 the one that was filled first (FIFO), 2 one at random, the same in each launch") \
     X("softSwitches", uint32_t, switches, 0, UINT32_MAX, 0, \
       "the switches below as one number: bits of `enum dpu_switch`")
 

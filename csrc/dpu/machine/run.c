@@ -36,6 +36,18 @@ static enum dpu_run_status run(struct dpu_machine *m, uint64_t rounds, uint64_t 
     }
 }
 
+/* A launch is over when the cache, if there is one, is written back. */
+static void flush(struct dpu_machine *m)
+{
+    if (m->options.cache_kib == 0)
+        return;
+
+    const uint64_t before = m->cycles;
+    dpu_cache_flush(m);
+    if (dpu_is_observed(m) && m->cycles != before)
+        dpu_observe_flush(m, m->cycles - before);
+}
+
 enum stepping { AT_ONCE, STEP_BY_STEP };
 
 static enum dpu_run_status run_and_report(struct dpu_machine *m, enum stepping stepping,
@@ -43,10 +55,12 @@ static enum dpu_run_status run_and_report(struct dpu_machine *m, enum stepping s
                                           struct dpu_run_result *result)
 {
     enum dpu_run_status status = DPU_RUN_NO_MEMORY;
-    if (!m->iram_changed || dpu_program_join(m)) {
+    if (dpu_cache_make(m) && (!m->iram_changed || dpu_program_join(m))) {
         uint64_t before = m->instructions;
         m->engine = dpu_choose_engine(m, stepping == STEP_BY_STEP);
         status = run(m, rounds, eligible);
+        if (status == DPU_RUN_DONE && (m->run_bits & m->thread_bits) == 0)
+            flush(m);
         dpu_snapshot_drop(m);
         if (dpu_is_observed(m))
             dpu_observe_end(m, status);
@@ -74,6 +88,7 @@ void dpu_machine_boot(struct dpu_machine *m)
         dpu_dram_reset(m);
         dpu_tlb_reset(m);
     }
+    dpu_cache_reset(m);
     if (m->fault.kind != DPU_FAULT_NONE)
         return;
 
@@ -133,6 +148,7 @@ void dpu_machine_get_result(const struct dpu_machine *m, struct dpu_run_result *
     result->instructions = m->instructions - m->launch_instructions;
     result->dma_read_bytes = m->dma.read_bytes - m->launch_dma.read_bytes;
     result->dma_write_bytes = m->dma.write_bytes - m->launch_dma.write_bytes;
+    result->cache = m->cache.totals;
     for (uint32_t id = 0; id < m->thread_count; id++)
         result->thread_instructions[id] = m->threads[id].instructions;
 

@@ -21,6 +21,11 @@ void dpu_timing_set_up(struct dpu_machine *m)
                        : has_banks ? DPU_TRANSFERS_OF_BANKS
                        : has_tlb   ? DPU_TRANSFERS_TRANSLATED
                                    : DPU_TRANSFERS_FITTED;
+    m->far_bits = ~7u;
+    if ((m->options.switches & DPU_SWITCH_MRAM_26_BITS) != 0)
+        m->far_bits &= DPU_MACHINE_MRAM - 1;
+    if (m->options.cache_kib != 0)
+        m->far_bits &= ~DPU_MRAM_WINDOW;
     m->read_wait = has_banks ? m->options.dram_read_return : m->options.dma_read_latency;
     m->write_wait = has_banks ? m->options.dram_write_return : m->options.dma_write_latency;
     if (has_banks)

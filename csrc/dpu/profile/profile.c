@@ -262,6 +262,7 @@ struct dpu_profile *dpu_profile_create(struct dpu_machine *machine, uint32_t eve
         .booted = on_boot,
         .ended = on_end,
         .transferred = on_transfer,
+        .line_moved = on_transfer,
         .jumped = on_jump,
         .acquire = on_acquire,
         .release = on_release,

@@ -44,7 +44,7 @@ struct dpu_profile_launch {
     /* Cycles in which nothing was issued, by what kept the pipeline from being full: tasklets that
      * waited for DMA, tasklets that had stopped, or too few tasklets. */
     uint64_t lost_dma, lost_stopped, lost_few;
-    uint64_t reads, writes, read_bytes, write_bytes; /* transfers */
+    uint64_t reads, writes, read_bytes, write_bytes; /* transfers, of lines of a cache too */
     uint64_t dma_busy; /* cycles of the DMA engine; of several, the mean */
     struct dpu_profile_tasklet tasklets[DPU_MACHINE_THREADS];
 };

@@ -31,13 +31,14 @@ TEXT_BASE = 0x1000_0000
 ATOMIC_SPACE, ATOMIC_FIRST, ATOMIC_COUNT = 0xF000_0000, 200, 256
 _SHOWN = 5
 _RUNTIME = "__sys_runtime_costs"
+_CACHED = "__sys_cached_mram"
 
 _SCRIPT = """ENTRY(main)
 PHDRS {{ text PT_LOAD; wram PT_LOAD; mram PT_LOAD; atomic PT_LOAD; }}
 SECTIONS {{
   NR_TASKLETS = {tasklets};
   STACK_SIZE_DEFAULT = {stack};
-{runtime}{sizes}
+{runtime}{cached}{sizes}
   .text {text:#x} : {{ *(.text .text.*) }} :text
   .data 0 : {{
     QUAD(0)
@@ -96,6 +97,7 @@ def linker_script(stacks: Stacks, costs: str | None = None) -> str:
         tasklets=stacks.tasklets,
         stack=stacks.size,
         runtime="" if costs is None else f"  {_RUNTIME} = {1 + COSTS.index(costs)};\n",
+        cached=f"  {_CACHED} = 1;\n" if stacks.chip.cache else "",
         sizes="\n".join(f"  STACK_SIZE_TASKLET_{t} = {stacks.of(t)};" for t in every),
         stacks="\n".join(f"    __sys_stack_thread_{t} = .; . = . + {stacks.of(t)};" for t in every),
         text=TEXT_BASE,

@@ -205,7 +205,8 @@ class _Maker:
             return value & _ATOMIC_BITS
         in_mram = section is not None and section.name.startswith(".mram")
         if in_mram or relocation.symbol.name == "__sys_used_mram_end":
-            return value - MRAM_BASE
+            # By a cache, loads and stores find MRAM behind WRAM; DMA ignores the difference.
+            return value if self.stacks.chip.cache else value - MRAM_BASE
         return value
 
     def _describe(self, address: int) -> str:

@@ -52,6 +52,10 @@ class RunResult(ctypes.Structure):
         ("instructions", u64),
         ("dma_read_bytes", u64),
         ("dma_write_bytes", u64),
+        ("cache_hits", u64),
+        ("cache_misses", u64),
+        ("cache_write_backs", u64),
+        ("cache_fill_bytes", u64),
         ("thread_instructions", u64 * TASKLETS_ROOM),
     ]
 

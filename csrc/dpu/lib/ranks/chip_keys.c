@@ -77,6 +77,23 @@ static dpu_error_t check_banks(const struct dpulib_configuration *configuration)
                    m.dram_refresh_interval, m.dram_refresh_cycles, m.dram_rcd, m.dram_ccd);
 }
 
+static dpu_error_t check_cache(const struct dpu_machine_options *m)
+{
+    if (dpu_machine_cache_is_possible(m))
+        return DPU_OK;
+
+    uint32_t lines = m->cache_kib * 1024 / m->cache_line;
+    if ((m->cache_line & (m->cache_line - 1)) != 0)
+        return REFUSED("softCacheLineBytes=%u, but it must be a power of two", m->cache_line);
+    if (m->dram_open_row_first != 0)
+        return REFUSED("softCacheKiB=%u and softDramOpenRowFirst=1, but what a cache writes back "
+                       "is not put into another order",
+                       m->cache_kib);
+    return REFUSED("softCacheKiB=%u, softCacheLineBytes=%u and softCacheWays=%u, but %u lines in "
+                   "sets of %u must be a power of two of sets",
+                   m->cache_kib, m->cache_line, m->cache_ways, lines, m->cache_ways);
+}
+
 /* --- what changes nothing --- */
 
 static bool begins_with(const char *key, const char *start)
@@ -112,6 +129,8 @@ static const char *why_not(const struct dpulib_configuration *configuration, con
         return "with softDramBanks transfers take what rows and columns do";
     if (configuration->machine.tlb_entries == 0 && begins_with(key, "softTlb"))
         return "MRAM is not translated without softTlbEntries";
+    if (configuration->machine.cache_kib == 0 && begins_with(key, "softCache"))
+        return "there is no cache without softCacheKiB";
     if (!has_banks && is_of_banks(key))
         return "there are no banks without softDramBanks";
     return NULL;
@@ -131,6 +150,17 @@ static void tell_of_no_effect(const struct dpulib_configuration *configuration)
 #undef TELL
 }
 
+/* Checks do not see all, and say so of nothing else. */
+static void tell_of_unchecked(const struct dpu_machine_options *m)
+{
+    static struct dpulib_told told;
+    if (m->cache_kib != 0 && dpulib_setting(DPULIB_DPU_CHECK) != NULL)
+        dpulib_log_once(&told, DPULIB_WARNING,
+                        "the profile says softCacheKiB=%u: checks (DPU_CHECK) look at WRAM and at "
+                        "transfers, not at loads and stores of MRAM",
+                        m->cache_kib);
+}
+
 dpu_error_t dpulib_chip_keys_check(const struct dpulib_configuration *configuration)
 {
     dpu_error_t status = check_tasklets(&configuration->machine);
@@ -143,6 +173,10 @@ dpu_error_t dpulib_chip_keys_check(const struct dpulib_configuration *configurat
     if (status == DPU_OK)
         status = check_banks(configuration);
     if (status == DPU_OK)
+        status = check_cache(&configuration->machine);
+    if (status == DPU_OK) {
         tell_of_no_effect(configuration);
+        tell_of_unchecked(&configuration->machine);
+    }
     return status;
 }

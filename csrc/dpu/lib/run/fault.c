@@ -63,19 +63,30 @@ static void add_dma(struct text *text, const struct dpu_t *dpu)
                  result->fault_address);
 }
 
+/* A load or a store of WRAM, or by a cache of MRAM. */
+static void add_memory(struct text *text, const struct dpu_t *dpu)
+{
+    const uint32_t address = dpu->result.fault_address;
+    const bool is_cached = dpu->rank->configuration.machine.cache_kib != 0;
+    if (is_cached && address >= DPU_MRAM_WINDOW) {
+        bool is_inside = address - DPU_MRAM_WINDOW < dpu_machine_mram_size(dpu->machine);
+        text_add(text, "MRAM access at 0x%x %s", address,
+                 is_inside ? "misaligned" : "out of bounds");
+        return;
+    }
+
+    text_add(text, "WRAM access at 0x%x %s", address,
+             (address & 0xFFFFFF) >= dpu_machine_wram_size(dpu->machine)
+                 ? "out of bounds"
+                 : "misaligned or beyond a limit");
+}
+
 static void add_reason(struct text *text, const struct dpu_t *dpu)
 {
-    const struct dpu_run_result *result = &dpu->result;
-    uint32_t address = result->fault_address;
-    switch ((enum dpu_fault_kind)result->fault) {
+    switch ((enum dpu_fault_kind)dpu->result.fault) {
     case DPU_FAULT_BREAKPOINT: add_breakpoint(text, dpu); return;
     case DPU_FAULT_DMA: add_dma(text, dpu); return;
-    case DPU_FAULT_MEMORY:
-        text_add(text, "WRAM access at 0x%x %s", address,
-                 (address & 0xFFFFFF) >= dpu_machine_wram_size(dpu->machine)
-                     ? "out of bounds"
-                     : "misaligned or beyond a limit");
-        return;
+    case DPU_FAULT_MEMORY: add_memory(text, dpu); return;
     case DPU_FAULT_UNDECODABLE: text_add(text, "this is no instruction"); return;
     case DPU_FAULT_NONE: break;
     }

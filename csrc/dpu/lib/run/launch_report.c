@@ -58,6 +58,11 @@ void dpulib_fill_launch_report(struct dpu_t *dpu, uint32_t status, struct dpusof
         .seconds = (double)result->cycles / (double)dpulib_clock(&dpu->rank->configuration),
         .runtime = dpulib_runtime_of(dpu),
         .joules = dpulib_joules(&dpu->rank->configuration, result->instructions),
+        .cache_bytes = 1024 * dpu->rank->configuration.machine.cache_kib,
+        .cache_hits = result->cache.hits,
+        .cache_misses = result->cache.misses,
+        .cache_write_backs = result->cache.write_backs,
+        .cache_fill_bytes = result->cache.fill_bytes,
     };
     _Static_assert(sizeof full.thread_instructions + sizeof full.more_thread_instructions ==
                        sizeof result->thread_instructions,

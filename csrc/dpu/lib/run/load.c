@@ -185,6 +185,11 @@ static dpu_error_t check_chip(struct dpu_set_t set, const struct dpu_elf *elf)
                                  "the program was built for a %s chip, and this is a %s; the "
                                  "profile key chipId chooses it (above 8: v1B)",
                                  elf->chip, chip);
+        else if (elf->known[DPU_ELF_KNOWN_CACHE] != NULL &&
+                 rank->configuration.machine.cache_kib == 0)
+            status = dpulib_fail(DPU_ERR_ELF_INVALID_FILE,
+                                 "the program was built for a chip with a cache of MRAM, and this "
+                                 "one has none; the profile key softCacheKiB sets its size");
         /* Variables without values are in no segment. */
         else if (end != NULL && end->memory == DPU_ELF_MRAM &&
                  end->value - DPU_ELF_MRAM_BASE > mram)

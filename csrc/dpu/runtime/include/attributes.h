@@ -28,8 +28,10 @@
 #define __lower_data(name) __used __section(".data.immediate_memory." name)
 
 /* A pointer into MRAM. The hardware reads MRAM by DMA only: see mram.h. The tag is for debuggers;
- * C++ has none. */
-#ifdef __cplusplus
+ * C++ has none. With a cache of MRAM it is a pointer as any other. */
+#ifdef __dpu_cache_size__
+#define __mram_ptr
+#elif defined __cplusplus
 #define __mram_ptr __attribute__((address_space(255)))
 #else
 #define __mram_ptr __attribute__((address_space(255))) __attribute__((btf_type_tag("mram")))

@@ -60,7 +60,7 @@ void __memcpy_mm(__mram_ptr void *destination, const __mram_ptr void *source, si
 void __memmove_mm(__mram_ptr void *destination, const __mram_ptr void *source, size_t size);
 
 /* As with the vendor's compiler, the usual names do for pointers into MRAM too. */
-#ifdef __DPU__
+#if defined __DPU__ && !defined __dpu_cache_size__
 #include <string_overloads.h>
 #endif
 
