@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Study instruction-level parallelism on 13 PrIM programs, as uPIMulator's paper has it.
+"""Study two chips of uPIMulator's paper (arXiv:2308.00846) on 13 PrIM programs, on one DPU.
 
-From a chip with a hazard of even and odd registers (arXiv:2308.00846): forwarding of operands, then
-no hazard, two instructions a cycle, and twice the clock, each with those before it, on one DPU.
-Programs are those of the public repository VIA-Research/uPIMulator (--checkout), in the sizes of
-its figures of one DPU but for TRNS, compiled by this package.
+Instruction-level parallelism, from a chip with a hazard of even and odd registers: forwarding of
+operands, then no hazard, two instructions a cycle, and twice the clock, each with those before it.
+Translation of addresses (--study translation): a TLB of 16 entries for pages of 4 KiB. Programs are
+those of the public repository VIA-Research/uPIMulator (--checkout), in the sizes of its figures of
+one DPU but for TRNS, compiled by this package.
 """
 
 from __future__ import annotations
@@ -33,16 +34,23 @@ SLOWER_DRAM = {
     **{"softDramRefreshInterval": 21840, "softDramRefreshCycles": 728},
 }
 # Keys of each chip that the one before it does not have.
-STEPS: dict[str, dict[str, int]] = {
+PARALLELISM: dict[str, dict[str, int]] = {
     "hazard of registers": {"softPipelineHazard": 1},
     "forwarding after 4 cycles": {"softPipelineForwarding": 4},
     "no hazard": {"softPipelineHazard": 0},
     "two instructions a cycle": {"softPipelineWidth": 2},
     "700 MHz": {"fckFrequency": 700, **SLOWER_DRAM},
 }
+TRANSLATION: dict[str, dict[str, int]] = {
+    "no translation": {},
+    "16 pages of 4 KiB": {"softTlbEntries": 16, "softTlbPageBytes": 4096},
+}
+STUDIES = {"parallelism": PARALLELISM, "translation": TRANSLATION}
 
 
-def measure(source: Path, name: str, tasklets: int) -> list[float]:
+def measure(
+    steps: dict[str, dict[str, int]], source: Path, name: str, tasklets: int
+) -> list[float]:
     """Return the seconds of the kernels of a program on each chip."""
     with tempfile.TemporaryDirectory(prefix="offchip-bench-") as place:
         folder = Path(place) / name
@@ -51,7 +59,7 @@ def measure(source: Path, name: str, tasklets: int) -> list[float]:
         os.chdir(folder)
         keys: dict[str, int] = {}
         found = []
-        for step in STEPS.values():
+        for step in steps.values():
             keys.update(step)
             profile = ",".join(f"{key}={value}" for key, value in keys.items())
             figures = Host(tuple(command), timeout=600)(profile)
@@ -63,17 +71,20 @@ def measure(source: Path, name: str, tasklets: int) -> list[float]:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--checkout", type=Path, required=True, help="checkout of uPIMulator")
+    parser.add_argument("--study", choices=[*STUDIES], default="parallelism")
     parser.add_argument("--programs", nargs="*", default=[*SIZES], help="some of them")
     parser.add_argument("--tasklets", nargs="*", type=int, default=[1, 16])
     options = parser.parse_args()
     checkout = options.checkout.resolve()
-    report = Report("dpu_prim_study", "what do parts of another pipeline gain for PrIM?")
+    steps = STUDIES[options.study]
+    first_step, *later = steps
+    report = Report("dpu_prim_study", "what do parts of another chip gain or cost PrIM?")
     for tasklets in options.tasklets:
-        report.section(f"times as fast as with the hazard, {tasklets} tasklet(s)")
+        report.section(f"times as fast as with {first_step}, {tasklets} tasklet(s)")
         gains: dict[str, list[float]] = {}
         for name in options.programs:
-            first, *others = measure(checkout / PROGRAMS / name, name, tasklets)
-            for step, seconds in zip([*STEPS][1:], others, strict=True):
+            first, *others = measure(steps, checkout / PROGRAMS / name, name, tasklets)
+            for step, seconds in zip(later, others, strict=True):
                 gains.setdefault(step, []).append(first / seconds)
                 report.add(f"{name}: {step}", Sample.exact(first / seconds), "x")
         for step, values in gains.items():
