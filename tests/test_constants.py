@@ -25,6 +25,7 @@ from accelforge.kernels import accl_kernels
 from accl import _setup, communicator, constants, rxbuffer
 from buildtools.c_lists import read_list
 from dpu import _isa, ffi, reports
+from dpu.asm import chips
 from dpu.debugger import machine, session
 from dpu.elf import format as elf
 from dpu.profile import raw, timeline
@@ -126,7 +127,8 @@ CONSTANTS: dict[str, Mapping[str, int]] = {
         **RAW_SIZES,
         "DPULIB_RAW_VERSION": raw._VERSION,
         "DPULIB_RAW_LAUNCHES": raw._LAUNCHES,
-        "DPU_MACHINE_THREADS": raw._THREADS,
+        "DPU_MACHINE_THREADS": raw._LEAST_THREADS,
+        "DPU_MACHINE_THREADS_ROOM": raw._THREADS,
         "DPU_MACHINE_IRAM": raw._IRAM,
         "DPU_RUN_DONE": raw.DONE,
         "DPU_RUN_FAULT": raw.FAULT,
@@ -167,6 +169,7 @@ CONSTANTS: dict[str, Mapping[str, int]] = {
         "DPU_MACHINE_REGISTERS": _isa.REGISTERS,
         "DPU_MACHINE_IRAM": _isa.IRAM,
     },
+    "dpu/machine/options.h": {"1024 * DPU_CACHE_KIB_MOST": chips._CACHE_MOST},
     "accelforge/model/model.h": {
         **members((kind.upper() for kind in _naming._KINDS), "FORGE_COLUMN_"),
         **members(("FORGE_READ", "FORGE_WRITE", "FORGE_COMPUTES", "FORGE_LEAKS")),

@@ -29,7 +29,8 @@ __all__ = [
 ]
 
 _MAGIC, _VERSION = b"dpuprof\n", 2
-_THREADS, _IRAM = 24, 4096
+# Tasklets that each launch has rows for, and the most that it can have.
+_LEAST_THREADS, _THREADS, _IRAM = 24, 64, 4096
 # Those of the largest number of 64 bits.
 _DIGITS = 20
 # Kinds of operations: enum dpulib_raw_operation_kind.
@@ -271,7 +272,8 @@ def _read_options(text: str) -> dict[str, int]:
 
 def _read_launch(profile: RawProfile, record: _Record) -> None:
     head = record.take(_LAUNCH)
-    tasklets = tuple(Tasklet(*row) for row in record.rows(_TASKLET, _THREADS))
+    count = min(max(_LEAST_THREADS, len(record.data) // _TASKLET.size), _THREADS)
+    tasklets = tuple(Tasklet(*row) for row in record.rows(_TASKLET, count))
     profile.launches.append(Launch._make((*head, tasklets)))
 
 

@@ -110,17 +110,17 @@ struct dpu_jump_taken {
 
 /* See observe.c and observed.c: whom hooks have been told of, and what they will be told. */
 struct dpu_observing {
-    bool each;                               /* an observer wants each instruction, or access */
-    bool jumps;                              /* an observer wants jumps */
-    struct dpu_jump_taken *trail;            /* of one try after the other; NULL: no memory yet */
-    uint32_t trail_end[DPU_MACHINE_THREADS]; /* of the tasklet in each slot of the order */
-    uint32_t group, seen;                    /* who takes part, and who has since the boot */
-    uint64_t dma_free;                       /* before the transfer */
-    uint64_t since[DPU_MACHINE_THREADS];     /* cycle of the launch at which it left the group */
-    uint16_t last[DPU_MACHINE_THREADS];      /* pc of its last event */
-    enum { DPU_OBSERVED_ELSE, DPU_OBSERVED_DMA, DPU_OBSERVED_SLEEP } why[DPU_MACHINE_THREADS];
+    bool each;                    /* an observer wants each instruction, or access */
+    bool jumps;                   /* an observer wants jumps */
+    struct dpu_jump_taken *trail; /* of one try after the other; NULL: no memory yet */
+    uint32_t trail_end[DPU_MACHINE_THREADS_ROOM]; /* of the tasklet in each slot of the order */
+    uint64_t group, seen;                         /* who takes part, and who has since the boot */
+    uint64_t dma_free;                            /* before the transfer */
+    uint64_t since[DPU_MACHINE_THREADS_ROOM]; /* cycle of the launch at which it left the group */
+    uint16_t last[DPU_MACHINE_THREADS_ROOM];  /* pc of its last event */
+    enum { DPU_OBSERVED_ELSE, DPU_OBSERVED_DMA, DPU_OBSERVED_SLEEP } why[DPU_MACHINE_THREADS_ROOM];
     /* Where an observed machine counts that has no counts: pages that are not touched else. */
-    struct dpu_count no_counts[DPU_MACHINE_THREADS][DPU_COUNTS];
+    struct dpu_count no_counts[DPU_MACHINE_THREADS_ROOM][DPU_COUNTS];
 };
 
 /*

@@ -163,7 +163,7 @@ static void observe_run_bit(struct dpu_machine *m, struct dpu_thread *t,
                                                                   : DPU_RUN_BIT_READ;
     uint32_t index = dpu_bit_index(t->r[op->a] + op->imm);
     bool was_set = index >= DPU_MACHINE_RUN_BITS || (m->run_bits >> index & 1) != 0;
-    if (change == DPU_RUN_BIT_BOOT && !was_set && index < DPU_MACHINE_THREADS)
+    if (change == DPU_RUN_BIT_BOOT && !was_set && index < m->thread_count)
         count_boot(m, index);
     TELL(m, run_bit, t->id, pc, change, index, was_set);
 }

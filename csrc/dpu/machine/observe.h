@@ -86,7 +86,7 @@ struct dpu_observer {
                     uint32_t bit, bool taken);
     void (*release)(void *context, struct dpu_machine *m, uint32_t thread, uint32_t pc,
                     uint32_t bit);
-    /* TARGET: index of the run bit, which is a tasklet's below DPU_MACHINE_THREADS. */
+    /* TARGET: index of the run bit, which is a tasklet's below dpu_machine_thread_count(). */
     void (*run_bit)(void *context, struct dpu_machine *m, uint32_t thread, uint32_t pc,
                     enum dpu_run_bit_change change, uint32_t target, bool was_set);
 
@@ -116,7 +116,7 @@ struct dpu_count {
 /* Between runs. An observer is put behind those that the machine has. */
 void dpu_machine_observe(struct dpu_machine *machine, struct dpu_observer *observer);
 void dpu_machine_unobserve(struct dpu_machine *machine, struct dpu_observer *observer);
-/* Adds to COUNTS, which has DPU_MACHINE_THREADS rows of DPU_COUNTS, from now on; NULL: no more. */
+/* Adds to COUNTS, which has a row of DPU_COUNTS for each tasklet, from now on; NULL: no more. */
 void dpu_machine_count(struct dpu_machine *machine, struct dpu_count *counts);
 
 /* For hooks: the cycle of the launch, the cycles of the round and the cycle at which it ends, and

@@ -14,9 +14,9 @@
 
 #include <stdlib.h>
 
-/* Jumps of all tasklets: in each round one, and in the first also one from behind the last
+/* Jumps of a tasklet: in each round one, and in the first also one from behind the last
  * instruction. */
-#define TRAIL (DPU_MACHINE_THREADS * (DPU_AHEAD_MOST + 2))
+#define TRAIL (DPU_AHEAD_MOST + 2)
 
 static void tell_wait(struct dpu_machine *m, uint32_t id)
 {
@@ -35,14 +35,14 @@ static void tell_wait(struct dpu_machine *m, uint32_t id)
 static void note_group(struct dpu_machine *m)
 {
     struct dpu_observing *seen = &m->observing;
-    uint32_t group = 0;
+    uint64_t group = 0;
     for (uint32_t i = 0; i < m->runnable; i++)
-        group |= 1u << m->order[i]->id;
+        group |= UINT64_C(1) << m->order[i]->id;
     if (group == seen->group)
         return;
 
-    for (uint32_t left = seen->group & ~group; left != 0; left &= left - 1) {
-        uint32_t id = (uint32_t)__builtin_ctz(left);
+    for (uint64_t left = seen->group & ~group; left != 0; left &= left - 1) {
+        uint32_t id = dpu_first_thread(left);
         bool runs = (m->run_bits >> id & 1) != 0;
         seen->since[id] = m->cycles - m->launch_cycles;
         seen->why[id] = !runs                              ? DPU_OBSERVED_SLEEP
@@ -50,8 +50,8 @@ static void note_group(struct dpu_machine *m)
                                                            : DPU_OBSERVED_ELSE;
     }
 
-    for (uint32_t came = group & ~seen->group & seen->seen; came != 0; came &= came - 1)
-        tell_wait(m, (uint32_t)__builtin_ctz(came));
+    for (uint64_t came = group & ~seen->group & seen->seen; came != 0; came &= came - 1)
+        tell_wait(m, dpu_first_thread(came));
     seen->seen |= group;
     seen->group = group;
 }
@@ -110,7 +110,7 @@ static bool has_trail(struct dpu_machine *m)
 {
     struct dpu_observing *seen = &m->observing;
     if (seen->trail == NULL)
-        seen->trail = malloc(TRAIL * sizeof *seen->trail);
+        seen->trail = malloc(m->thread_count * (size_t)TRAIL * sizeof *seen->trail);
     return seen->trail != NULL;
 }
 
@@ -149,10 +149,9 @@ static void advance(struct dpu_machine *m, uint64_t stop, uint64_t limit)
     note_group(m);
 
     const uint64_t cycles = m->cycles, rounds = m->rounds;
-    const uint32_t stopped = m->observing.seen & ~(uint32_t)m->run_bits;
-    struct dpu_span span = {.runnable = m->runnable,
-                            .waiting = count_waiting(m),
-                            .stopped = (uint32_t)__builtin_popcount(stopped)};
+    const uint64_t stopped = m->observing.seen & ~m->run_bits;
+    struct dpu_span span = {
+        .runnable = m->runnable, .waiting = count_waiting(m), .stopped = dpu_count_bits(stopped)};
     if (m->runnable == 0)
         m->cycles = ready < limit ? ready : limit;
     else

@@ -22,10 +22,10 @@ struct frame {
 struct dpu_calls {
     struct dpu_arcs arcs;
     bool begins[DPU_MACHINE_IRAM];
-    uint32_t depth[DPU_MACHINE_THREADS];
-    uint32_t lost[DPU_MACHINE_THREADS]; /* calls that there was no frame for */
-    uint16_t active[DPU_MACHINE_THREADS][DPU_MACHINE_IRAM];
-    struct frame frames[DPU_MACHINE_THREADS][DEPTH];
+    uint32_t depth[DPU_MACHINE_THREADS_ROOM];
+    uint32_t lost[DPU_MACHINE_THREADS_ROOM]; /* calls that there was no frame for */
+    uint16_t active[DPU_MACHINE_THREADS_ROOM][DPU_MACHINE_IRAM];
+    struct frame frames[DPU_MACHINE_THREADS_ROOM][DEPTH];
 };
 
 struct dpu_calls *dpu_calls_create(void)
@@ -145,7 +145,7 @@ static void go_on(struct dpu_calls *calls, uint32_t thread, uint32_t pc, uint32_
 
 void dpu_calls_begin(struct dpu_calls *calls)
 {
-    for (uint32_t thread = 0; thread < DPU_MACHINE_THREADS; thread++) {
+    for (uint32_t thread = 0; thread < DPU_MACHINE_THREADS_ROOM; thread++) {
         calls->lost[thread] = 0;
         while (calls->depth[thread] != 0)
             calls->active[thread][calls->frames[thread][--calls->depth[thread]].target]--;

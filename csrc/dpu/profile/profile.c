@@ -13,8 +13,8 @@ struct waits {
 
 /* Zero pages, of which a program touches few. */
 struct tables {
-    struct dpu_count counts[DPU_MACHINE_THREADS][DPU_COUNTS];
-    struct waits waits[DPU_MACHINE_THREADS][DPU_MACHINE_IRAM];
+    struct dpu_count counts[DPU_MACHINE_THREADS_ROOM][DPU_COUNTS];
+    struct waits waits[DPU_MACHINE_THREADS_ROOM][DPU_MACHINE_IRAM];
 };
 
 struct dpu_profile {
@@ -27,12 +27,12 @@ struct dpu_profile {
     bool is_over;
 
     /* Tasklets that spin, with the bit and since when; holders of bits. */
-    uint64_t spins_since[DPU_MACHINE_THREADS];
-    bool spins[DPU_MACHINE_THREADS];
+    uint64_t spins_since[DPU_MACHINE_THREADS_ROOM];
+    bool spins[DPU_MACHINE_THREADS_ROOM];
     uint64_t held_since[DPU_MACHINE_ATOMIC_BITS];
     uint16_t held_at[DPU_MACHINE_ATOMIC_BITS];
     uint8_t held_by[DPU_MACHINE_ATOMIC_BITS];
-    uint64_t stopped[DPU_MACHINE_THREADS]; /* when the round of its last stop ended */
+    uint64_t stopped[DPU_MACHINE_THREADS_ROOM]; /* when the round of its last stop ended */
 
     struct dpu_profile_event *events;
     uint32_t event_count, events_max;
@@ -90,7 +90,7 @@ static void on_end(void *context, struct dpu_machine *m, enum dpu_run_status sta
     struct dpu_machine_options options;
     dpu_machine_get_options(m, &options);
     p->launch.dma_busy = p->engine_cycles / options.dma_engines;
-    for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++) {
+    for (uint32_t id = 0; id < dpu_machine_thread_count(m); id++) {
         struct dpu_profile_tasklet *tasklet = &p->launch.tasklets[id];
         tasklet->instructions = result.thread_instructions[id];
         /* It was running when a fault or a limit ended the launch. */
@@ -176,7 +176,7 @@ static void on_run_bit(void *context, struct dpu_machine *m, uint32_t thread, ui
 {
     struct dpu_profile *p = context;
     (void)thread, (void)pc;
-    if (target >= DPU_MACHINE_THREADS)
+    if (target >= dpu_machine_thread_count(m))
         return;
     if (change == DPU_RUN_BIT_BOOT && !was_set)
         p->launch.tasklets[target].begin = dpu_machine_now(m);
@@ -315,7 +315,8 @@ void dpu_profile_take_sites(struct dpu_profile *p,
                             void (*take)(void *context, const struct dpu_profile_site *site),
                             void *context)
 {
-    for (uint32_t thread = 0; thread < DPU_MACHINE_THREADS; thread++) {
+    const uint32_t threads = dpu_machine_thread_count(p->machine);
+    for (uint32_t thread = 0; thread < threads; thread++) {
         struct dpu_count count = {0, 0};
         for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++) {
             const struct dpu_count *more = &p->tables->counts[thread][pc];

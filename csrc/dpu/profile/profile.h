@@ -46,7 +46,7 @@ struct dpu_profile_launch {
     uint64_t lost_dma, lost_stopped, lost_few;
     uint64_t reads, writes, read_bytes, write_bytes; /* transfers, of lines of a cache too */
     uint64_t dma_busy; /* cycles of the DMA engine; of several, the mean */
-    struct dpu_profile_tasklet tasklets[DPU_MACHINE_THREADS];
+    struct dpu_profile_tasklet tasklets[DPU_MACHINE_THREADS_ROOM];
 };
 
 enum dpu_profile_event_kind {

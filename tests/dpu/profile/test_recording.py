@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dpu.asm import assemble
 from dpu.profile import RawProfile, load, program_figures, record, report
 from dpu.profile.raw import EventKind
 
@@ -79,6 +80,33 @@ again:
     .size counter, 4
 counter: .word 0
 """
+
+
+@pytest.mark.parametrize("tasklets", [25, 33, 64])
+def test_more_tasklets_than_upmems_chip_has_are_profiled(tmp_path: Path, tasklets: int) -> None:
+    source, program = tmp_path / "many.S", tmp_path / "many.dpu"
+    source.write_text(ASSEMBLY.replace(f"NR_TASKLETS, {TASKLETS}", f"NR_TASKLETS, {tasklets}"))
+    sizes = f"softTasklets={tasklets}"
+    assemble(str(source), str(program), sizes=sizes, stack_size=256)
+    words = command(program, launches=2)
+    plain = run(words, UPMEM_PROFILE=sizes)
+    file = tmp_path / "profile"
+    seen = run(words, UPMEM_PROFILE=sizes, DPU_PROFILE=f"file={file}")
+    assert seen.stdout == plain.stdout != "", seen.stderr
+    profile = load([file])
+    [figures] = program_figures(profile)
+    for launch in profile.launches:
+        rows = launch.tasklets
+        assert len(rows) == tasklets and all(row.end > 0 for row in rows)
+        assert sum(row.instructions for row in rows) == launch.instructions
+        assert launch.lost_dma + launch.lost_few + launch.lost_stopped == (
+            launch.cycles - launch.instructions
+        )
+    assert figures.whole.tasklets == len(figures.tasklets) == tasklets
+    counts = [cost.instructions for cost in figures.tasklets.values()]
+    assert sum(counts) == figures.whole.instructions and min(counts) > 0
+    assert max(one.thread for events in profile.events for one in events.events) == tasklets - 1
+    assert report(figures).count(f"{tasklets} tasklets") >= 1
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,9 @@ struct dpulib_merged {
     uint8_t digest[SHA256_SIZE];
     uint32_t number, dpus;
     uint64_t count; /* sites that are not 0 */
+    uint32_t rows;  /* of the sites, up to the last tasklet that has one */
     uint8_t seen[DPUS_MAX / 8];
-    struct dpulib_raw_site sites[DPU_MACHINE_THREADS][DPU_MACHINE_IRAM];
+    struct dpulib_raw_site sites[DPU_MACHINE_THREADS_ROOM][DPU_MACHINE_IRAM];
     struct dpu_arcs calls;
 };
 
@@ -99,6 +100,8 @@ static void add(void *context, const struct dpu_profile_site *site)
     struct dpulib_merged *merged = context;
     struct dpulib_raw_site *sum = &merged->sites[site->thread][site->pc];
     merged->count += sum->instructions == 0;
+    if (merged->rows <= site->thread)
+        merged->rows = site->thread + 1u;
     sum->pc = site->pc;
     sum->thread = site->thread;
     sum->instructions += site->instructions;
@@ -141,7 +144,7 @@ static void write_sites(struct dpulib_raw_file *file, struct dpulib_merged *merg
         return;
 
     uint64_t at = 0;
-    for (uint32_t thread = 0; thread < DPU_MACHINE_THREADS; thread++)
+    for (uint32_t thread = 0; thread < merged->rows; thread++)
         for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM && at < merged->count; pc++)
             if (merged->sites[thread][pc].instructions != 0)
                 sites[at++] = merged->sites[thread][pc];
@@ -187,10 +190,10 @@ void dpulib_merged_write(struct dpulib_raw_file *file)
         write_sites(file, merged);
         if (merged->calls.count != 0)
             write_calls(file, merged);
-        memset(merged->sites, 0, sizeof merged->sites);
+        memset(merged->sites, 0, merged->rows * sizeof *merged->sites);
         memset(&merged->calls, 0, sizeof merged->calls);
         memset(merged->seen, 0, sizeof merged->seen);
-        merged->count = merged->dpus = 0;
+        merged->count = merged->dpus = merged->rows = 0;
     }
 }
 

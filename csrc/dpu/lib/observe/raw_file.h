@@ -38,6 +38,7 @@ struct dpulib_raw_program {
     uint32_t reserved;
 };
 
+/* With as many tasklets as the DPU has, and at least DPU_MACHINE_THREADS. */
 struct dpulib_raw_launch {
     uint64_t operation; /* number of the host's launch that it was part of */
     uint32_t dpu, program;

@@ -27,8 +27,8 @@ struct recording {
     struct list_node node;
     struct dpu_profile *profile;
     struct dpulib_merged *program; /* NULL: not known yet */
-    uint32_t dpu;
-    uint64_t number; /* of the launch */
+    uint32_t dpu, rows;            /* its number; of tasklets */
+    uint64_t number;               /* of the launch */
     bool runs;
 };
 
@@ -145,6 +145,8 @@ static struct recording *make_recording(struct dpu_t *dpu)
         return NULL;
     }
 
+    const uint32_t tasklets = dpu_machine_thread_count(dpu->machine);
+    recording->rows = tasklets > DPU_MACHINE_THREADS ? tasklets : DPU_MACHINE_THREADS;
     recording->dpu = number;
     recording->attachment.release = release;
     recording->attachment.next = dpu->attachments;
@@ -219,7 +221,9 @@ static void write_launch(const struct recording *recording)
     if (!dpu_profile_get_launch(recording->profile, &launch.launch))
         return;
 
-    write_record(DPULIB_RAW_LAUNCH, &(struct dpulib_raw_part){&launch, sizeof launch}, 1);
+    const size_t size = offsetof(struct dpulib_raw_launch, launch.tasklets) +
+                        recording->rows * sizeof *launch.launch.tasklets;
+    write_record(DPULIB_RAW_LAUNCH, &(struct dpulib_raw_part){&launch, size}, 1);
 
     uint32_t count;
     uint64_t dropped;

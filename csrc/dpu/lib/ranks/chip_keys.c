@@ -11,15 +11,10 @@
 
 /* --- what contradicts itself --- */
 
-/* Tables of tools that have a row per tasklet, or few bits for one. */
+/* Tables of checks have a row per tasklet, and few bits for one. */
 static dpu_error_t check_tasklets(const struct dpu_machine_options *m)
 {
-    if (m->tasklets <= DPU_MACHINE_THREADS)
-        return DPU_OK;
-    if (dpulib_setting(DPULIB_DPU_PROFILE) != NULL)
-        return REFUSED("softTasklets=%u, but a recorded profile (DPU_PROFILE) has %u rows",
-                       m->tasklets, DPU_MACHINE_THREADS);
-    if (dpulib_setting(DPULIB_DPU_CHECK) != NULL)
+    if (m->tasklets > DPU_MACHINE_THREADS && dpulib_setting(DPULIB_DPU_CHECK) != NULL)
         return REFUSED("softTasklets=%u, but checks (DPU_CHECK) have 5 bits for a tasklet of each "
                        "access, and %u stacks",
                        m->tasklets, DPU_MACHINE_THREADS);
