@@ -143,7 +143,7 @@ static void test_all_ways_to_run_have_the_same_times(void)
 /* Of what an observer is told: bytes that were read and written, busy cycles, and all that passed.
  */
 struct seen {
-    uint64_t filled, written, busy, passed, waited;
+    uint64_t filled, written, busy, passed, waited, places;
     uint32_t last_pc, first_pc; /* where tasklets may wait: that of tasklet 0, if it has another */
 };
 
@@ -156,6 +156,7 @@ static void on_line(void *context, struct dpu_machine *m, uint32_t thread, uint3
     CHECK(transfer->tasklet_end <= dpu_machine_now(m) + 500 + WRITE);
     *(transfer->writes_mram ? &seen->written : &seen->filled) += transfer->bytes;
     seen->busy += transfer->engine_end - transfer->start;
+    seen->places += transfer->mram;
     seen->last_pc = pc;
 }
 
@@ -207,6 +208,7 @@ static void test_observers_are_told_of_lines(void)
         memset(&seen, 0, sizeof seen);
         CHECK(dpu_machine_launch(machine, &result) == DPU_RUN_DONE);
         CHECK(seen.filled == 2 * LINE && seen.written == 2 * LINE && seen.busy == 5 * 500);
+        CHECK(seen.places == 2 * LINE); /* each of both lines twice, of which one is at 0 */
         CHECK(seen.passed == result.cycles && result.cycles == 2 * READ + 500 + READ + 3 + WRITE);
         /* Of a wait of READ, its instruction's own cycle is none. */
         CHECK(seen.waited == 2 * READ + 500 + READ - 3);
