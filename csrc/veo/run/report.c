@@ -176,6 +176,7 @@ void verun_report_end(const char *function)
 
     const struct ve_counters counters = ve_meter_read(&mine->meter);
     mine->is_claimed = false;
+    ve_meter_start(&mine->meter, model, 0);
     pthread_mutex_lock(&lock);
     ve_counters_add(&total, &counters);
     write_line("call", ++calls, function, &counters);

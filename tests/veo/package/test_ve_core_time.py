@@ -59,6 +59,10 @@ void start_detached(long n, long how)
     if (how == PTHREAD_CREATE_JOINABLE)
         pthread_detach(id);
 }
+void region(long n)
+{
+    _Pragma("omp parallel num_threads(3)") work(n);
+}
 void start_joinable(pthread_t *id, long n) { pthread_create(id, 0, thread, (void *)n); }
 void detach(pthread_t *id) { pthread_detach(*id); }
 long kept(pthread_t *id) { return *id != 0; }
@@ -225,6 +229,24 @@ def test_join_waits_for_the_thread(run):
     assert call.cycles == pytest.approx(4 * one.cycles, abs=4 * AROUND)
     assert call.instructions == pytest.approx(8 * one.instructions, abs=8 * AROUND)
     assert call.core_seconds == pytest.approx(8 * one.seconds, rel=0.02)
+
+
+def test_threads_of_a_region_are_counted_once(program, tmp_path, monkeypatch, make_proc):
+    monkeypatch.setenv("VEO_SOFT_REPORT", str(tmp_path / "report"))
+    proc = make_proc()
+    region = proc.load_library(program).region
+    region.args_type("long")
+    # The thread of the first context lasts as long as the process.
+    _, context = proc.open_context(), proc.open_context()
+    for _ in range(2):
+        region(context, N).wait_result()
+    # Its threads end with the one of the context.
+    context.close()
+    proc.close()
+    first, second, total = read_report(tmp_path / "report")
+    assert first.instructions == second.instructions > 3 * 4 * N
+    assert second.cycles == pytest.approx(first.cycles, abs=1)
+    assert total.instructions == first.instructions + second.instructions
 
 
 @pytest.mark.parametrize("how", ["joinable", "detached", "later", "never"])

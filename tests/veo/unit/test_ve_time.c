@@ -105,7 +105,7 @@ static void test_a_core_waits_for_others(struct ve_core *core)
     struct ve_meter meter, other;
     const struct ve_time_model *model = ve_time_model("VE10B");
     struct ve_instruction in = {.operation = (uint16_t)named("vfia.d"), .vy = 1, .y_source = 64};
-    core->vl = 100;
+    core->vl = VE_VECTOR_LENGTH;
     ve_meter_start(&meter, model, 0);
     ve_meter_add(&meter, core, &in);
     const double alone = ve_meter_read(&meter).cycles;
@@ -122,9 +122,10 @@ static void test_a_core_waits_for_others(struct ve_core *core)
     CHECK(ve_meter_now(&other) > 3.9 * alone && counters.cycles < 1.1 * alone);
     ve_meter_take(&meter, &counters);
     counters = ve_meter_read(&meter);
-    CHECK(counters.cycles == 2 * alone && counters.elements == 200);
+    CHECK(counters.cycles == 2 * alone && counters.elements == 2 * VE_VECTOR_LENGTH);
     CHECK(counters.core_cycles > 1.9 * alone && counters.core_cycles < 2.1 * alone);
-    CHECK(counters.lengths[100] == 2 && counters.vector_cycles <= counters.core_cycles);
+    CHECK(counters.lengths[VE_VECTOR_LENGTH] == 2 &&
+          counters.vector_cycles <= counters.core_cycles);
     CHECK(ve_progress(&meter).core_cycles == counters.core_cycles);
 }
 
