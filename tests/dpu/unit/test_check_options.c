@@ -2,7 +2,7 @@
 /*
  * The words of DPU_CHECK: what is wanted, and random texts, which are taken or explained.
  *
- * build: csrc/dpu/lib/run/check_options.c
+ * build: csrc/dpu/lib/run/check_options.c csrc/common/check_options.c
  */
 #include "tests/support/check.h"
 #include "dpu/checks/checks.h"
@@ -13,7 +13,7 @@
 
 enum { ROUNDS = 20000, WORDS_MAX = 40, PROBLEM = 200 };
 
-static bool read_text(struct dpulib_check_options *options, const char *text, char *problem)
+static bool read_text(struct check_options *options, const char *text, char *problem)
 {
     memset(problem, 0, PROBLEM);
     return dpulib_check_options_read(options, text, problem, PROBLEM);
@@ -21,7 +21,7 @@ static bool read_text(struct dpulib_check_options *options, const char *text, ch
 
 static void test_words(void)
 {
-    struct dpulib_check_options options;
+    struct check_options options;
     char problem[PROBLEM];
     CHECK(read_text(&options, NULL, problem) && options.wanted == 0);
     CHECK(read_text(&options, "", problem) && options.wanted == 0);
@@ -48,12 +48,12 @@ static void test_random_texts(void)
     srand(1);
     for (int i = 0; i < ROUNDS; i++) {
         char text[16 * WORDS_MAX + 1] = "", problem[PROBLEM];
-        struct dpulib_check_options options;
+        struct check_options options;
         for (int j = rand() % WORDS_MAX; j > 0; j--)
             strcat(text, words[(size_t)rand() % (sizeof words / sizeof words[0])]);
         bool reads = read_text(&options, text, problem);
         CHECK(reads || (problem[0] != 0 && options.text == NULL && options.wanted == 0));
-        CHECK(options.ignored_count <= DPULIB_IGNORED_MAX);
+        CHECK(options.ignored_count <= CHECK_IGNORED_MAX);
         CHECK(options.exit_status >= 0 && options.exit_status <= 255);
         free(options.text);
     }

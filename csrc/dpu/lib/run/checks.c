@@ -34,7 +34,7 @@ struct checked {
 };
 
 /* The mutex guards what follows it. */
-static struct dpulib_check_options options;
+static struct check_options options;
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static struct told {
     uint64_t program; /* hash of its path */
