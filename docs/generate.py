@@ -71,7 +71,7 @@ def format_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def read_values() -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the variables of the soft libveo with what they take, and with their defaults."""
     text = (ROOT / "csrc/veo/lib/variables.h").read_text()
-    pattern = r"^    (NUMBER|SIZE|CHOICE|FILE|COMMAND|FOLDER)\((.*?)\)"
+    pattern = r"^    (NUMBER|SIZE|CHOICE|FILE|COMMAND|FOLDER|CHECKS)\((.*?)\)"
     for kind, rest in re.findall(pattern, text, re.MULTILINE):
         name, *values = (word.strip() for word in rest.split(","))
         if kind == "NUMBER":
@@ -82,6 +82,9 @@ def read_values() -> Iterator[tuple[str, tuple[str, str]]]:
             yield name, ("a file that can be written, or `-` for stderr", "no report")
         elif kind == "FOLDER":
             yield name, ("a folder", "one in the data folder")
+        elif kind == "CHECKS":
+            allowed = "`all`, or names with commas between them, also `exit=`, `log=`, `ignore=`"
+            yield name, (allowed, "no checks")
         elif kind == "COMMAND":
             yield name, ("a command; empty: none", "gcc, clang, cc or zig")
         else:

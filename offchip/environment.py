@@ -120,6 +120,11 @@ VARIABLES = (
         "how many elements of a vector such a line has, 0 to 256 (default: 4)",
     ),
     Variable(
+        "VEO_CHECK",
+        "veo",
+        "checks of Vector Engine code; see [checks](../veo_checks.md)",
+    ),
+    Variable(
         "VEBUILD_TARGET",
         "veo",
         "what `VeBuild` compiles for: `ve` or `host` (default: `ve` if the library is NEC's)",

@@ -42,9 +42,10 @@ LAYERS: dict[str, str] = {
     "csrc/veo/link": "",
     "csrc/veo/dump": "csrc/common csrc/formats csrc/veo/isa csrc/veo/link",
     "csrc/veo/time": "csrc/veo/isa csrc/veo/machine",
+    "csrc/veo/checks": "csrc/common csrc/veo csrc/veo/isa csrc/veo/machine csrc/veo/time",
     "csrc/veo/translate": "csrc/common csrc/hostcode csrc/veo/isa csrc/veo/machine",
     "csrc/veo/run": "csrc/common csrc/formats csrc/veo/link csrc/veo/isa csrc/veo/machine "
-    "csrc/veo/time csrc/veo/translate csrc/hostcode",
+    "csrc/veo/time csrc/veo/checks csrc/veo/translate csrc/hostcode csrc/veo",
     "csrc/veo/worker": "include/veo csrc/common csrc/formats csrc/veo csrc/veo/link "
     "csrc/veo/machine csrc/veo/run",
     "csrc/veo/lib": "include/veo csrc/common csrc/veo",

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 5
+#define WIRE_VERSION 6
 #define WIRE_HEADER_SIZE ((size_t)64 << 10)
 #define WIRE_SIZE ((size_t)4 << 30)
 #define WIRE_SIZE_SMALL ((size_t)256 << 20)
@@ -164,6 +164,21 @@ static inline void wire_remember(struct wire_context *wire, uint64_t result)
     wire->executed = n + 1;
 }
 
+/* The memory that VE code may access, if it is checked (VEO_CHECK). */
+#define WIRE_BLOCKS_MAX ((size_t)1 << 16)
+
+struct wire_block {
+    _Atomic uint64_t address;
+    _Atomic uint64_t size;
+};
+
+struct wire_blocks {
+    _Atomic uint64_t changes; /* odd while the host writes */
+    _Atomic uint64_t count;
+    _Atomic uint32_t is_cut; /* there were more than have room */
+    struct wire_block list[WIRE_BLOCKS_MAX];
+};
+
 enum wire_start {
     WIRE_STARTING = 0,
     WIRE_RUNNING = 1,
@@ -177,8 +192,10 @@ struct wire_header {
     uint64_t heap_size;
     struct wire_context *main;
     struct wire_context *service; /* of a thread that only copies and looks symbols up */
+    struct wire_blocks *blocks;   /* NULL: nothing is checked */
     uint32_t quiet;
-    _Atomic uint32_t start; /* enum wire_start, a futex */
+    _Atomic uint32_t check_status; /* worker -> host: what the host's process is to exit with */
+    _Atomic uint32_t start;        /* enum wire_start, a futex */
     int32_t worker_pid;
     char start_error[WIRE_ERROR_SIZE];
     _Alignas(64) _Atomic uint32_t crashed; /* signal number once a handler has run */

@@ -153,7 +153,13 @@ def test_wrong_options_are_status_2(command, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", ["python -m dpu.objdump", "python -m dpu.stack", "python -m dpu.checks"]
+    "command",
+    [
+        "python -m dpu.objdump",
+        "python -m dpu.stack",
+        "python -m dpu.checks",
+        "python -m veo.checks",
+    ],
 )
 def test_table_is_right_about_a_file_that_cannot_be_read(command, tmp_path):
     text = (ROOT / "docs/commands.md").read_text()

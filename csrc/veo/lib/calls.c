@@ -72,8 +72,8 @@ static bool reserve_block(struct veo_proc_handle *proc, const struct veo_args *a
 }
 
 /* Copies stack arguments to FROM, and their addresses there into VALUES. */
-static void place_stack_args(const struct veo_args *args, char *from, uint64_t *values,
-                             struct request_extra *extra)
+static void place_stack_args(struct veolib_memory *memory, const struct veo_args *args, char *from,
+                             uint64_t *values, struct request_extra *extra)
 {
     for (int i = 0; i < args->nstack; i++) {
         const struct stack_arg *arg = &args->stack[i];
@@ -85,13 +85,14 @@ static void place_stack_args(const struct veo_args *args, char *from, uint64_t *
             extra->copies[extra->ncopies++] =
                 (struct copy_out){.to = arg->buffer, .from = from, .size = arg->size};
         values[arg->argnum] = (uint64_t)(uintptr_t)from;
+        veolib_wire_open(memory, (uint64_t)(uintptr_t)from, arg->size);
         from += padded(arg->size);
     }
 }
 
 /* Writes the call into its slot, and into the block of EXTRA what has no room there. */
-static void fill_slot(struct wire_slot *slot, uint64_t addr, const struct veo_args *args,
-                      struct request_extra *extra)
+static void fill_slot(struct veolib_memory *memory, struct wire_slot *slot, uint64_t addr,
+                      const struct veo_args *args, struct request_extra *extra)
 {
     const uint64_t *kinds = args->ret != 0 ? args->signature : args->kinds;
     char *block = extra != NULL ? (char *)(uintptr_t)extra->block : NULL;
@@ -114,7 +115,7 @@ static void fill_slot(struct wire_slot *slot, uint64_t addr, const struct veo_ar
 
     memcpy(values, args->values, (size_t)args->nargs * sizeof(uint64_t));
     if (args->nstack > 0)
-        place_stack_args(args, block, values, extra);
+        place_stack_args(memory, args, block, values, extra);
 }
 
 static uint64_t submit_call(struct veo_thr_ctxt *ctx, uint64_t addr, const struct veo_args *args)
@@ -140,7 +141,7 @@ static uint64_t submit_call(struct veo_thr_ctxt *ctx, uint64_t addr, const struc
         return VEO_REQUEST_ID_INVALID;
     }
 
-    fill_slot(draft.slot, addr, args, extra);
+    fill_slot(&ctx->proc->memory, draft.slot, addr, args, extra);
     return veolib_queue_publish(ctx, &draft, extra);
 }
 

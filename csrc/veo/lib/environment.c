@@ -9,11 +9,13 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "common/check_options.h"
+#include "veo/check_words.h"
 #include "veo/lib/error.h"
 
 struct variable {
     const char *name;
-    enum { NUMBER, SIZE, CHOICE, NAME } kind;
+    enum { NUMBER, SIZE, CHOICE, NAME, CHECKS } kind;
     uint64_t least;
     uint64_t most;
     uint64_t preset;
@@ -24,8 +26,9 @@ struct variable {
 #define AS_SIZE(name, preset) {#name, SIZE, 1, SIZE_MAX, preset, ""},
 #define AS_CHOICE(name, words) {#name, CHOICE, 0, 0, 0, words},
 #define AS_NAME(name) {#name, NAME, 0, 0, 0, ""},
+#define AS_CHECKS(name) {#name, CHECKS, 0, 0, 0, ""},
 static const struct variable variables[] = {
-    VEOLIB_VARIABLES(AS_NUMBER, AS_SIZE, AS_CHOICE, AS_NAME, AS_NAME, AS_NAME)};
+    VEOLIB_VARIABLES(AS_NUMBER, AS_SIZE, AS_CHOICE, AS_NAME, AS_NAME, AS_NAME, AS_CHECKS)};
 
 const char *veolib_env_text(const char *name)
 {
@@ -74,8 +77,25 @@ static bool parse_choice(const struct variable *variable, const char *text, uint
     }
 }
 
+/* False, with a sentence in PROBLEM. */
+static bool parse_checks(const char *text, char *problem, size_t size)
+{
+    static const struct check_word words[] = VE_CHECK_WORDS;
+    struct check_options options;
+    bool reads =
+        check_options_read(&options, words, sizeof words / sizeof *words, text, problem, size);
+    if (reads)
+        free(options.text);
+    return reads;
+}
+
 static bool parse(const struct variable *variable, const char *text, uint64_t *value)
 {
+    char ignored[256];
+    if (variable->kind == CHECKS) {
+        *value = 0;
+        return parse_checks(text, ignored, sizeof ignored);
+    }
     if (variable->kind == NAME) {
         *value = 0;
         return true;
@@ -111,7 +131,14 @@ static void list_words(const char *words, char *text, size_t size)
 
 static void refuse(const struct variable *variable, const char *value)
 {
-    char allowed[128];
+    char allowed[256];
+    if (variable->kind == CHECKS) {
+        parse_checks(value, allowed, sizeof allowed);
+        veolib_fail(EINVAL,
+                    "%s='%.100s' is not allowed: it takes words with commas between them: %s",
+                    variable->name, value, allowed);
+        return;
+    }
     if (variable->kind == CHOICE)
         list_words(variable->words, allowed, sizeof allowed);
     else if (variable->kind == SIZE)

@@ -13,6 +13,7 @@
 #include "common/range_alloc.h"
 #include "veo/lib/environment.h"
 #include "veo/lib/error.h"
+#include "veo/lib/memory_blocks.h"
 #include "veo/lib/memory_file.h"
 
 #define HEAP_MAX ((size_t)48 << 30) /* of a VE10B or VE20B card */
@@ -67,7 +68,7 @@ static bool try_map(struct veolib_memory *memory, size_t wire_size, size_t heap_
 
     *memory->header =
         (struct wire_header){.version = WIRE_VERSION, .heap = memory->heap, .heap_size = heap_size};
-    return true;
+    return veolib_blocks_new(memory);
 }
 
 static bool file_limit_is_below(size_t size)
@@ -106,6 +107,7 @@ void veolib_memory_unmap(struct veolib_memory *memory)
     memory->fd = -1;
     memory->wire_ranges = NULL;
     memory->heap_ranges = NULL;
+    memory->blocks = NULL;
     errno = error;
 }
 
@@ -120,7 +122,18 @@ uint64_t veolib_wire_get(struct veolib_memory *memory, size_t size)
 void veolib_wire_put(struct veolib_memory *memory, uint64_t block)
 {
     pthread_mutex_lock(&memory->lock);
+    if (memory->blocks != NULL)
+        veolib_blocks_remove(memory, block, range_alloc_length(memory->wire_ranges, block));
     range_alloc_put(memory->wire_ranges, block, NULL);
+    pthread_mutex_unlock(&memory->lock);
+}
+
+void veolib_wire_open(struct veolib_memory *memory, uint64_t address, size_t size)
+{
+    if (memory->blocks == NULL)
+        return;
+    pthread_mutex_lock(&memory->lock);
+    veolib_blocks_add(memory, address, size);
     pthread_mutex_unlock(&memory->lock);
 }
 
@@ -161,6 +174,8 @@ uint64_t veolib_heap_get(struct veolib_memory *memory, size_t size)
 
     pthread_mutex_lock(&memory->lock);
     uint64_t addr = range_alloc_get(memory->heap_ranges, size);
+    if (addr != 0)
+        veolib_blocks_add(memory, addr, size);
     pthread_mutex_unlock(&memory->lock);
     return addr;
 }
@@ -182,8 +197,10 @@ bool veolib_heap_put(struct veolib_memory *memory, uint64_t addr)
 {
     pthread_mutex_lock(&memory->lock);
     bool found = range_alloc_put(memory->heap_ranges, addr, NULL);
-    if (found)
+    if (found) {
+        veolib_blocks_remove(memory, addr, 1);
         trim(memory);
+    }
     pthread_mutex_unlock(&memory->lock);
     return found;
 }

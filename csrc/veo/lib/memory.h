@@ -30,6 +30,8 @@ struct veolib_memory {
     pthread_mutex_t lock; /* of the two allocators */
     struct range_alloc *wire_ranges;
     struct range_alloc *heap_ranges;
+    struct wire_blocks *blocks; /* NULL: nobody asks for them (memory_blocks.h) */
+    size_t block_count;
 };
 
 /* Prepares a structure of zeros, once. */
@@ -47,6 +49,9 @@ void veolib_memory_unmap(struct veolib_memory *memory);
 /* Allocates a block of the wire; 0 if there is none. */
 uint64_t veolib_wire_get(struct veolib_memory *memory, size_t size);
 void veolib_wire_put(struct veolib_memory *memory, uint64_t block);
+
+/* Kernels may access a part of a block of the wire, until it is freed. */
+void veolib_wire_open(struct veolib_memory *memory, uint64_t address, size_t size);
 
 /* True if all of [ADDR, ADDR + SIZE) is in the VE heap. */
 bool veolib_heap_contains(const struct veolib_memory *memory, uint64_t addr, size_t size);

@@ -5,12 +5,13 @@
  *
  * NUMBER(name, least, most, default), SIZE(name, default): bytes, 0 stands for what the machine
  * has; CHOICE(name, words): with "|" between them, of which the first is the default;
- * FILE(name): the worker opens it; COMMAND(name): the worker runs it; FOLDER(name).
+ * FILE(name): the worker opens it; COMMAND(name): the worker runs it; FOLDER(name);
+ * CHECKS(name): words of veo/check_words.h.
  */
 #ifndef VEOLIB_VARIABLES_H
 #define VEOLIB_VARIABLES_H
 
-#define VEOLIB_VARIABLES(NUMBER, SIZE, CHOICE, FILE, COMMAND, FOLDER) \
+#define VEOLIB_VARIABLES(NUMBER, SIZE, CHOICE, FILE, COMMAND, FOLDER, CHECKS) \
     NUMBER(VEO_SOFT_NODES, 1, 1024, 1) \
     CHOICE(VEO_SOFT_ARCH, "1|3") \
     SIZE(VEO_SOFT_MEMORY, 0) \
@@ -21,6 +22,7 @@
     CHOICE(VEO_SOFT_MODEL, "VE10B|VE20B") \
     FILE(VEO_SOFT_REPORT) \
     FOLDER(VEO_SOFT_SYSFS) \
+    CHECKS(VEO_CHECK) \
     CHOICE(VEO_DEBUG, "|console|xterm") \
     CHOICE(VEORUN_UNDEFINED, "|call") \
     NUMBER(VE_CORE_NUMBER, 0, 1048576, 0)

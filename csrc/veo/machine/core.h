@@ -99,6 +99,9 @@ struct ve_core {
     /* Called after each instruction, with its address, if it is not NULL; code runs slowly then. */
     void (*observe)(struct ve_core *core, const struct ve_instruction *instruction,
                     uint64_t address);
+    /* Called before each instruction while there is an observer too, if it is not NULL. */
+    void (*check)(struct ve_core *core, const struct ve_instruction *instruction, uint64_t address);
+    void *checks; /* what that works with */
 
     /* Private to csrc/veo/machine. */
     struct ve_code *code;             /* what has been decoded */

@@ -51,6 +51,8 @@ static bool step(struct ve_core *core)
 
     core->current = &decoded;
     core->next = address + 8;
+    if (core->check != NULL)
+        core->check(core, &decoded.instruction, address);
     if (ve_floating_is_checked(core))
         ve_execute_checked(core, &decoded.instruction);
     else

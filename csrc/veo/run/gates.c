@@ -93,6 +93,12 @@ const char *verun_gate_name(uint64_t address)
     return index < ROWS ? rows[index].name : missing[index - ROWS];
 }
 
+const char *verun_gate_types(uint64_t address)
+{
+    uint64_t index = (address - low) / GATE;
+    return low != 0 && address >= low && index < ROWS ? rows[index].types : NULL;
+}
+
 /* --- calls --- */
 
 typedef uint64_t calls_int(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, double,

@@ -24,6 +24,9 @@ uint64_t verun_gate_for_missing(const char *name);
 /* The name of the function that a gate is for, or NULL. */
 const char *verun_gate_name(uint64_t address);
 
+/* Its types as libc.def has them; NULL of one that works on the registers, or is nowhere. */
+const char *verun_gate_types(uint64_t address);
+
 /* A function of the host that works on the registers: arguments from s0 on, the result in s0. */
 typedef bool verun_special(struct ve_core *core);
 

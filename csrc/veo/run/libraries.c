@@ -13,6 +13,7 @@
 #include "formats/dwarf_lines.h"
 #include "veo/link/archive.h"
 #include "veo/link/elf_file.h"
+#include "veo/run/checks.h"
 #include "veo/run/finish.h"
 #include "veo/run/gates.h"
 #include "veo/run/report.h"
@@ -234,6 +235,49 @@ static void trace_place(uint64_t address, struct text *text, uint64_t *low, uint
     }
 }
 
+/* --- for checks --- */
+
+static const char *file_at(uint64_t address)
+{
+    const struct velink_library *library = verun_library_at(address);
+    return library != NULL ? library->path : NULL;
+}
+
+static const char *function_at(uint64_t address)
+{
+    const struct velink_library *library = verun_library_at(address);
+    const struct velink_named *function =
+        library != NULL ? velink_function_at(library, address) : NULL;
+    return function != NULL ? function->name : NULL;
+}
+
+static void add_position(struct text *text, uint64_t address)
+{
+    const struct velink_library *library = verun_library_at(address);
+    if (library == NULL)
+        return;
+
+    const struct velink_named *function = velink_function_at(library, address);
+    const struct velink_source *source = velink_source_at(library, address);
+    struct dwarf_line line;
+    bool has_line = source != NULL &&
+                    dwarf_find_line(source->image, source->size, address - source->bias, &line) &&
+                    line.line != 0;
+    if (function == NULL && !has_line)
+        return;
+
+    text_add(text, " (");
+    if (function != NULL) {
+        readable_name_add(text, function->name);
+        text_add(text, "+0x%llx", (unsigned long long)(address - function->address));
+    }
+    if (has_line)
+        text_add(text, "%s%s:%u", function != NULL ? ", " : "", line.file, line.line);
+    text_add(text, ")");
+}
+
+static const struct verun_code code = {file_at, function_at, add_position};
+
 static struct velink_library *load(const char *path, struct velink_error *error)
 {
     size_t size;
@@ -243,7 +287,7 @@ static struct velink_library *load(const char *path, struct velink_error *error)
         return NULL;
     }
     if (!verun_engine_ready(error) || !verun_trace_ready(trace_place, error) ||
-        !verun_report_ready(error))
+        !verun_report_ready(error) || !verun_checks_ready(&code, error))
         return NULL;
 
     uint8_t *image = velink_map_file(path, &size, error);

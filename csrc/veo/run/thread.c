@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "veo/run/checks.h"
 #include "veo/run/gates.h"
 #include "veo/run/report.h"
 #include "veo/run/system.h"
@@ -41,8 +42,10 @@ static void (*_Atomic stop_process)(const struct ve_core *core);
 static void end_thread(void *argument)
 {
     struct verun_thread *thread = argument;
-    if (thread->core != NULL)
+    if (thread->core != NULL) {
+        verun_checks_detach(thread->core);
         ve_core_destroy(thread->core);
+    }
     verun_thread_time_end();
     verun_report_detach();
     if (thread->stack != NULL)
@@ -85,6 +88,7 @@ static void set_registers(struct verun_thread *thread)
     verun_gates_attach(core);
     verun_trace_attach(core);
     verun_report_attach(core);
+    verun_checks_attach(core);
 }
 
 struct verun_thread *verun_thread(void)
@@ -206,6 +210,9 @@ bool verun_call(struct verun_thread *thread, uint64_t function, const uint64_t *
     }
 
     core->s[VE_S_CALLEE] = function;
+    if (core->checks != NULL)
+        ve_checks_enter(core->checks, (unsigned)nargs, (uint64_t)(uintptr_t)frame,
+                        nargs * sizeof *args, thread->depth == 0);
     thread->depth++;
     bool done = ve_core_run(core, function);
     if (--thread->depth == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * kinds.h: what an operation is to the meter, derived from its row in the table of instructions.
- * Pure; any thread. Private to csrc/veo/time.
+ * Pure; any thread. csrc/veo/checks use its registers too.
  */
 #ifndef OFFCHIP_VE_TIME_KINDS_H
 #define OFFCHIP_VE_TIME_KINDS_H

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ve_offload.h"
+#include "veo/run/checks.h"
 #include "veo/run/libraries.h"
 #include "veo/run/report.h"
 #include "veo/worker/classes.h"
@@ -125,6 +126,7 @@ static int call_ve(const struct wire_slot *slot, const uint64_t *values, uint64_
     if (thread == NULL)
         veow_die("out of memory (VE core)");
     verun_report_begin();
+    verun_checks_from_host(thread->core);
     if (!verun_call(thread, slot->target, values, slot->nargs, result))
         veow_ve_exception(thread->core);
     if (verun_report_is_made())

@@ -18,6 +18,7 @@
 #include "common/text.h"
 #include "formats/dwarf_lines.h"
 #include "ve_offload.h"
+#include "veo/run/checks.h"
 #include "veo/run/gates.h"
 #include "veo/run/libraries.h"
 #include "veo/run/thread.h"
@@ -309,6 +310,7 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
     STEP(readable_names(veow_header->death, sizeof veow_header->death));
     STEP(flush_output());
     STEP(show());
+    STEP(verun_checks_summarise());
     _exit(number);
 }
 
@@ -343,6 +345,7 @@ VEOW_NO_ASAN void veow_ve_exception(const struct ve_core *core)
     STEP(readable_names(veow_header->death, sizeof veow_header->death));
     flush_output();
     show();
+    verun_checks_summarise();
     _exit(number != 0 ? number : 1);
 }
 

@@ -17,12 +17,14 @@
 #include <unistd.h>
 
 #include "common/futex.h"
+#include "veo/run/checks.h"
 #include "veo/run/report.h"
 #include "veo/worker/context.h"
 #include "veo/worker/crash.h"
 #include "veo/worker/libraries.h"
 #include "veo/worker/loop.h"
 #include "veo/worker/program.h"
+#include "veo/worker/zones.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -100,15 +102,17 @@ static void map_memory(char *argv[])
 
 static int print_help(FILE *stream)
 {
-    fprintf(stream,
-            "usage: veorun PROGRAM [ARGUMENT...]\n"
-            "Runs a program of Vector Engine code on the host, with the host's C library. Its "
-            "status is\nthe program's; 126 if it cannot be run.\n\n"
-            "It is the worker of offchip's soft libveo too, which starts it: VEORUN_BIN,\n"
-            "veo_proc_create_static() and veo.VeoProc() take its path.\n\n"
-            "VEORUN_TRACE=FILE     writes each instruction with its result, and where it is\n"
-            "VEO_SOFT_REPORT=FILE  writes how long a Vector Engine would take\n\n"
-            "Example: veorun ./program 1000\n");
+    fprintf(
+        stream,
+        "usage: veorun PROGRAM [ARGUMENT...]\n"
+        "Runs a program of Vector Engine code on the host, with the host's C library. Its "
+        "status is\nthe program's; 126 if it cannot be run.\n\n"
+        "It is the worker of offchip's soft libveo too, which starts it: VEORUN_BIN,\n"
+        "veo_proc_create_static() and veo.VeoProc() take its path.\n\n"
+        "VEORUN_TRACE=FILE     writes each instruction with its result, and where it is\n"
+        "VEO_SOFT_REPORT=FILE  writes how long a Vector Engine would take\n"
+        "VEO_CHECK=all         looks for mistakes: what was never written, bounds, alignment\n\n"
+        "Example: veorun ./program 1000\n");
     return stream == stdout ? 0 : 2;
 }
 
@@ -135,6 +139,7 @@ int main(int argc, char *argv[])
     }
 
     veow_crash_setup();
+    veow_zones_setup();
     start_watching(&host);
     char error[WIRE_ERROR_SIZE];
     if (argc == WIRE_ARGC_CODE && !veow_load_code(argv[5], error))
@@ -146,6 +151,7 @@ int main(int argc, char *argv[])
     futex_wake_all(&veow_header->start);
     veow_run_context(veow_header->main);
     verun_report_finish();
+    verun_checks_finish();
     /* As at the end of a program: exit handlers run, output is flushed. */
     exit(0);
 }

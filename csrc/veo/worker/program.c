@@ -8,6 +8,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "veo/run/checks.h"
 #include "veo/run/libraries.h"
 #include "veo/run/report.h"
 #include "veo/worker/context.h"
@@ -72,6 +73,7 @@ static int run(const struct velink_library *program, char *argv[])
     if (program->entry != 0) {
         verun_start_variables(thread);
         push_arguments(thread, argv, program);
+        verun_checks_enter_program(thread->core);
         done = ve_core_run(thread->core, program->entry);
     } else if (function != NULL) {
         const uint64_t args[] = {length(argv), (uint64_t)(uintptr_t)argv,

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "veo/run/checks.h"
+
 /* AddressSanitizer knows what it has given out. */
 extern int __sanitizer_get_ownership(const volatile void *address) __attribute__((weak));
 
@@ -113,8 +115,11 @@ static bool has_usual_malloc(void)
 bool veow_free(struct veow_context *ctx, uint64_t address)
 {
     void *block = (void *)(uintptr_t)address;
+    bool freed;
     if (block == NULL)
         return true;
+    if (verun_checks_free(address, &freed))
+        return freed;
 
     if (__sanitizer_get_ownership != NULL) {
         if (!__sanitizer_get_ownership(block))

@@ -120,6 +120,13 @@ WRONG = {
     "VEO_SOFT_TRANSFERS": [("unorderd", "ordered or unordered"), ("|", "ordered or unordered")],
     "VEO_SOFT_ENGINE": [("fast", "auto or interpreter or translated")],
     "VEO_SOFT_MODEL": [("VE1", "VE10B or VE20B")],
+    "VEO_CHECK": [
+        (
+            "race",
+            "words with commas between them: there is no check 'race'; there are uninitialised",
+        ),
+        ("exit=x", "0 to"),
+    ],
     "VEO_DEBUG": [("gdb", "console or xterm")],
     "VEORUN_UNDEFINED": [("calls", "it takes call")],
     "VE_CORE_NUMBER": [("a", "a whole number from 0 to 1048576")],
@@ -150,7 +157,7 @@ def test_a_value_that_is_not_allowed_is_an_error(tmp_path, name, value, allowed)
 
 def test_every_variable_of_the_list_is_tried():
     header = (Path(__file__).resolve().parents[3] / "csrc/veo/lib/variables.h").read_text()
-    names = re.findall(r"^    (?:NUMBER|SIZE|CHOICE)\((\w+)", header, re.MULTILINE)
+    names = re.findall(r"^    (?:NUMBER|SIZE|CHOICE|CHECKS)\((\w+)", header, re.MULTILINE)
     assert sorted(names) == sorted(WRONG)
     assert set(names) <= {item.name for item in VARIABLES}
 
