@@ -1,76 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""VEO_CHECK: mistakes that are found in Vector Engine code, and code that is right."""
+"""VEO_CHECK: mistakes that are found in Vector Engine code."""
 
 from __future__ import annotations
 
-import os
+import functools
 import re
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-import veo
-from veo.checks import as_junit, as_sarif, main, read_findings
-from veo.ve_clang import clang_command
+from tests.veo.support.checks import NOTHING, Run, first, masked, run_checked
 
 pytest.importorskip("ziglang", reason="the ziglang wheel compiles for the Vector Engine")
 # It is slow when it is first used.
 pytestmark = pytest.mark.timeout(600)
 
-VEORUN = Path(veo.__file__).parent / "bin" / "veorun"
-NOTHING = "== checks: nothing found\n"
 MADE = "which was never written, or computed from what was not"
-
-Run = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """Compile ``main()`` with BODY and the FUNCTIONS before it, and run it; status and stderr."""
-
-    def compile_and_run(
-        body: str, functions: str = "", check: str = "all", flags: str = "-O1", cxx: bool = False
-    ) -> tuple[int, str]:
-        name = "p.cpp" if cxx else "p.c"
-        headers = "stdio.h stdlib.h string.h unistd.h velintrin.h".split()
-        source = "".join(f"#include <{header}>\n" for header in headers) + "#line 1\n"
-        source += functions + "\nint main(int argc, char **argv)\n{\n" + body + "\n}\n"
-        (tmp_path / name).write_text(source)
-        command = [*clang_command("C++" if cxx else "C"), *flags.split(), "-g"]
-        command += ["-fno-inline", "-c", name, "-o", "p.o"]
-        subprocess.run(command, check=True, cwd=tmp_path)
-        done = subprocess.run(
-            [VEORUN, "p.o"],
-            cwd=tmp_path,
-            env={**os.environ, "VEO_CHECK": check},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        return done.returncode, done.stderr
-
-    return compile_and_run
-
-
-def masked(text: str) -> str:
-    """Replace registers and addresses, which a compiler and a process choose."""
-    text = re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", text)
-    text = re.sub(r"\+0x[0-9a-f]+", "+N", text)
-    text = re.sub(r"'[^']*'", lambda found: "'" + found[0][1:-1].split()[0] + "'", text)
-    return re.sub(r"%([sv])\d+", r"%\1N", text)
-
-
-def first(report: tuple[int, str]) -> str:
-    """Give the first line of the only finding, without ``== VE FILE: ``."""
-    lines = masked(report[1]).splitlines()
-    assert sum(line.startswith("== VE ") for line in lines) == 1, report[1]
-    assert re.fullmatch(r"== \d+ found, of which \d+ (is|are) repeated or .*", lines[-1])
-    assert lines[0].startswith("== VE p.o: ")
-    return lines[0].removeprefix("== VE p.o: ")
+    return functools.partial(run_checked, tmp_path)
 
 
 # --- what was never written ---
@@ -263,6 +213,29 @@ def test_blocks_that_are_freed_twice_or_nowhere_are_told_and_kept(run):
     ]
 
 
+def test_functions_that_read_are_told_as_such(run):
+    text = first(run('return memcmp(calloc(4, 1), "abcdefgh", 8) & 0;', flags="-O1 -fno-builtin"))
+    assert text == "bounds: memcmp() reads 8 bytes at ADDRESS, 0 bytes after a block of 4 bytes"
+
+
+def test_functions_of_the_heap_are_those_of_the_c_library(run):
+    functions = "#include <malloc.h>"
+    body = """
+    void *block = NULL;
+    char *p = aligned_alloc(64, 100), *q = memalign(4096, 10), *r = reallocarray(NULL, 3, 5);
+    if (posix_memalign(&block, 3, 8) != 22 || posix_memalign(&block, 256, 8) != 0)
+        return 1;
+    if ((long)block % 256 || (long)p % 64 || (long)q % 4096 || malloc_usable_size(r) < 15)
+        return 2;
+    memset(p, 7, 100);
+    p = realloc(p, 5000);
+    if (p[99] != 7 || malloc(-1ul) != NULL || calloc(1ul << 33, 1ul << 33) != NULL)
+        return 3;
+    free(p), free(q), free(r), free(block), free(NULL);
+    return 0;"""
+    assert run(body, functions, flags="-O1 -fno-builtin") == (0, NOTHING)
+
+
 def test_a_null_pointer_is_told_before_the_crash_that_it_causes(run):
     functions = "struct s { long a, b; };\nlong f(struct s *p) { return p->b; }"
     status, report = run("return f(argc > 5 ? (void *)argv : 0);", functions)
@@ -305,348 +278,3 @@ def test_misaligned_scalars_are_told_if_asked_for(run):
     assert run(body) == (0, NOTHING)
     text = first(run(body, check="align_scalar"))
     assert text == "align_scalar: 'ldl.sx' reads 4 bytes at ADDRESS, which is no multiple of 4"
-
-
-# --- the words of VEO_CHECK ---
-
-TWO = 'int *p = malloc(8); if (*p > 3) puts("x"); p[2] = 1; return 0;'
-
-
-@pytest.mark.parametrize(
-    ("check", "kinds", "status"),
-    [
-        ("all", ["uninitialised", "bounds"], 0),
-        ("bounds,align", ["bounds"], 0),
-        ("uninitialised,exit=9", ["uninitialised"], 9),
-        ("exit=7", ["uninitialised", "bounds"], 7),
-        ("all,ignore=main,exit=9", [], 0),
-        ("all,ignore=other", ["uninitialised", "bounds"], 0),
-    ],
-)
-def test_words_choose_what_is_looked_for(run, check, kinds, status):
-    found = run(TWO, check=check)
-    assert re.findall(r"(?m)^== VE p.o: (\w+): ", found[1]) == kinds
-    assert found[0] == status
-    assert (found[1] == NOTHING) == (not kinds)
-
-
-def test_findings_go_to_a_log(run, tmp_path):
-    log = tmp_path / "log"
-    assert run(TWO, check=f"all,log={log}") == (0, "")
-    assert log.read_text().count("== VE p.o: ") == 2
-    assert log.read_text().endswith("== 2 found, of which 0 are repeated or too many to be shown\n")
-
-
-@pytest.mark.parametrize(
-    ("check", "why"),
-    [
-        (
-            "racing",
-            "there is no check 'racing'; there are uninitialised, bounds, align, align_scalar, all",
-        ),
-        ("all,,", "there is no check ''; there are"),
-        ("exit=256", "exit=256, but exit must be a status from 0 to 255"),
-        ("exit=-1", "exit=-1, but exit must be a status"),
-        ("log=", "log= must have a path"),
-        ("ignore=", "ignore= must have a function, and 32 at most can be given"),
-        ("ALL", "there is no check 'ALL'"),
-        ("x" * 400, "there is no check 'xxxx"),
-    ],
-)
-def test_words_that_mean_nothing_are_refused(run, check, why):
-    status, report = run("return 0;", check=check)
-    assert status == 126
-    assert f"veorun: cannot load p.o: VEO_CHECK={check[:80]} is not allowed: " in report
-    assert why in report
-
-
-def test_a_log_that_cannot_be_written_is_refused(run):
-    status, report = run("return 0;", check="all,log=/nowhere/log")
-    assert status == 126
-    assert "VEO_CHECK: log=/nowhere/log cannot be written: No such file" in report
-
-
-def test_an_instruction_is_told_once(run):
-    body = "int *volatile p = malloc(40); for (int i = 0; i < 13; i++) p[i] = i; return 0;"
-    lines = run(body, flags="-O0")[1].splitlines()
-    assert sum(line.startswith("== VE") for line in lines) == 1
-    assert lines[-1] == "== 3 found, of which 2 are repeated or too many to be shown"
-
-
-# --- programs that are right ---
-
-RIGHT = r"""
-static int compare(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-static void *thread(void *argument)
-{
-    long *sum = argument;
-    long part[64];
-    for (int i = 0; i < 64; i++)
-        part[i] = i;
-    for (int i = 0; i < 64; i++)
-        *sum += part[i];
-    return sum;
-}
-"""
-
-
-def test_a_program_with_threads_files_and_strings_is_right(run):
-    functions = "#include <pthread.h>\n#include <setjmp.h>\n#include <math.h>\n" + RIGHT
-    body = r"""
-    pthread_t threads[4];
-    long sums[4] = {0};
-    for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], NULL, thread, &sums[i]);
-    for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], NULL);
-    char text[40], *line = NULL, *end;
-    size_t size = 0;
-    int numbers[20], exponent, got;
-    for (int i = 0; i < 20; i++)
-        numbers[i] = (i * 7) % 20;
-    qsort(numbers, 20, sizeof *numbers, compare);
-    snprintf(text, sizeof text, "%ld %d %g", sums[3], numbers[7], frexp(12.0, &exponent));
-    if (sscanf(text, "%d", &got) != 1 || got != 2016 || exponent != 4)
-        return 1;
-    FILE *file = tmpfile();
-    fputs(text, file);
-    rewind(file);
-    if (getline(&line, &size, file) < 3 || strtol(line, &end, 10) != 2016 || *end != ' ')
-        return 2;
-    free(line);
-    fclose(file);
-    jmp_buf back;
-    volatile int jumps = 0;
-    if (setjmp(back) < 3)
-        longjmp(back, ++jumps);
-    char *copy = strdup(text);
-    copy = realloc(copy, 100);
-    strcat(copy, "!");
-    int status = strlen(copy) < 4 || strchr(copy, '!') == NULL || jumps != 3;
-    free(copy);
-    return status;"""
-    for flags in ("-O0", "-O2"):
-        assert run(body, functions, flags=flags) == (0, NOTHING)
-
-
-def test_openmp_is_right(run):
-    body = """
-    static long x[1000];
-    long sum = 0;
-    #pragma omp parallel for reduction(+ : sum) num_threads(4)
-    for (int i = 0; i < 1000; i++) {
-        x[i] = i;
-        sum += x[i];
-    }
-    #pragma omp parallel num_threads(4)
-    #pragma omp single
-    for (int i = 0; i < 4; i++)
-        #pragma omp task firstprivate(i)
-        x[i] = 2;
-    return sum != 499500 || x[3] != 2;"""
-    assert run(body, flags="-O1 -fopenmp") == (0, NOTHING)
-
-
-def test_cplusplus_is_right(run):
-    functions = "#include <memory>\n#include <vector>"
-    body = """
-    std::vector<std::unique_ptr<long[]>> rows;
-    long sum = 0;
-    for (int i = 0; i < 50; i++) {
-        rows.push_back(std::make_unique<long[]>(10));
-        rows.back()[i % 10] = i;
-    }
-    for (auto &row : rows)
-        for (int i = 0; i < 10; i++)
-            sum += row[i];
-    return sum != 1225;"""
-    assert run(body, functions, cxx=True, flags="-O1 -std=c++17") == (0, NOTHING)
-
-
-# --- in a process of a host ---
-
-KERNELS = """
-#include <stdlib.h>
-#include <velintrin.h>
-double *take(long n) { return malloc(n * sizeof(double)); }
-double sum(const double *x, long n)
-{
-    double sum = 0;
-    for (long i = 0; i < n; i++)
-        if (x[i] > 0)
-            sum += x[i];
-    return sum;
-}
-void fill(double *x, long have, long n)
-{
-    __vr v = _vel_vbrdd_vsl(1, have);
-    _vel_vst_vssl(v, 8, x, n);
-}
-long second(long a, long b) { return b > 3 ? a : labs(a); }
-"""
-HOST = """
-import sys, numpy as np, veo
-with veo.VeoProc(0) as proc:
-    library = proc.load_library(sys.argv[1])
-    library.take.ret_type("unsigned long")
-    library.sum.ret_type("double")
-    with proc.open_context() as context:
-        x = np.ones(10)
-        {calls}
-print("done")
-"""
-
-
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("kernels")
-    (folder / "k.c").write_text(KERNELS)
-    command = [*clang_command("C"), "-O1", "-g", "-c", "k.c", "-o", "k.o"]
-    subprocess.run(command, check=True, cwd=folder)
-    return str(folder / "k.o")
-
-
-def call_host(kernels: str, calls: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-c", HOST.format(calls=calls.replace("\n", "\n        ")), kernels],
-        env={**os.environ, "VEO_CHECK": "all,exit=9"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    return done.returncode, done.stdout, masked(done.stderr.replace(kernels, "k.o"))
-
-
-def test_memory_that_the_host_writes_counts_as_written(kernels):
-    calls = """
-block = proc.alloc_mem(80)
-proc.write_mem(block, x, 80)
-assert library.sum(context, block, 10).wait_result() == 10
-assert library.sum(context, veo.OnStack(x), 10).wait_result() == 10
-taken = library.take(context, 10).wait_result()
-proc.write_mem(taken, x, 80)
-assert library.sum(context, taken, 10).wait_result() == 10
-library.fill(context, taken, 10, 10).wait_result()
-proc.free_mem(taken)
-proc.free_mem(block)
-"""
-    assert call_host(kernels, calls) == (0, "done\n", NOTHING)
-
-
-@pytest.mark.parametrize(
-    ("calls", "text"),
-    [
-        (
-            "block = proc.alloc_mem(80); proc.write_mem(block, x, 80)\n"
-            "library.sum(context, block, 11).wait_result()",
-            "bounds: 'ld' reads 8 bytes at ADDRESS, 0 bytes after a block of 80 bytes that the host"
-            " allocated",
-        ),
-        (
-            "library.fill(context, veo.OnStack(x, inout=veo.INTENT_OUT), 12, 12).wait_result()",
-            "bounds: 'vst' writes 8 bytes at ADDRESS for element 10, 0 bytes after a stack argument"
-            " of 80 bytes",
-        ),
-        (
-            "library.fill(context, veo.OnStack(x, inout=veo.INTENT_OUT), 4, 10).wait_result()",
-            "uninitialised: 'vst' stores, where the host reads it, elements 4-9 of %vN, which was"
-            " last written with a length of 4",
-        ),
-        (
-            "taken = library.take(context, 10).wait_result(); proc.free_mem(taken)\n"
-            "library.sum(context, taken, 1).wait_result()",
-            "bounds: 'ld' reads 8 bytes at ADDRESS, 0 bytes into a freed block of 80 bytes",
-        ),
-    ],
-)
-def test_the_host_ends_with_the_status_that_is_asked_for(kernels, calls, text):
-    status, out, report = call_host(kernels, calls)
-    assert (status, out) == (9, "done\n")
-    assert report.splitlines()[0] == "== VE k.o: " + text
-    assert "of which" in report.splitlines()[-1]
-
-
-def test_a_host_with_no_code_of_the_vector_engine_is_told():
-    source = "import veo\nwith veo.VeoProc(0) as proc: pass"
-    done = subprocess.run(
-        [sys.executable, "-c", source],
-        env={**os.environ, "VEO_CHECK": "all"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0
-    assert "[VE] VEO_CHECK=all has checked nothing in this process, as it ran no" in done.stderr
-
-
-def test_checks_and_traces_and_reports_go_together(run, tmp_path, monkeypatch):
-    monkeypatch.setenv("VEORUN_TRACE", str(tmp_path / "trace"))
-    monkeypatch.setenv("VEO_SOFT_REPORT", str(tmp_path / "report"))
-    assert first(run("int *p = malloc(8); p[2] = 1; return 0;", flags="-O0")).startswith(
-        "bounds: 'stl'"
-    )
-    assert "stl" in (tmp_path / "trace").read_text()
-    assert ",total," in (tmp_path / "report").read_text()
-
-
-def test_results_are_those_without_checks(kernels, monkeypatch):
-    x = np.random.default_rng(1).normal(size=300)
-    results = []
-    for check in ("", "all"):
-        monkeypatch.setenv("VEO_CHECK", check)
-        with veo.VeoProc(0) as proc:
-            library = proc.load_library(kernels)
-            library.sum.ret_type("double")
-            with proc.open_context() as context:
-                results.append(library.sum(context, veo.OnStack(x), len(x)).wait_result())
-    assert results[0] == results[1]
-
-
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-
-
-@pytest.mark.parametrize(
-    "name", ["veo_async", "veo_hello", "veo_stack_args", "veo_static", "veo_ve_code"]
-)
-def test_examples_are_right(name, tmp_path):
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / f"{name}.py"],
-        cwd=tmp_path,
-        env={**os.environ, "VEBUILD_TARGET": "ve", "VEO_CHECK": "all,exit=9"},
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stderr
-    assert NOTHING in done.stderr
-
-
-# --- for CI ---
-
-
-def test_logs_become_sarif_and_junit(run, tmp_path, monkeypatch, capsys):
-    log = tmp_path / "log"
-    run(TWO, check=f"all,log={log}")
-    monkeypatch.chdir(tmp_path)
-    with log.open() as lines:
-        first_one, second = read_findings(["host's own line\n", *lines])
-    assert (first_one.check, first_one.program) == ("uninitialised", "p.o")
-    assert second.text.startswith("bounds: 'stl ") and "0 bytes after a block of 8" in second.text
-    assert [(place.what, place.function, place.file, place.line) for place in second.places] == [
-        ("", "main", "p.c", 4),
-        ("the block was allocated", "main", "p.c", 4),
-    ]
-    [result] = as_sarif([second])["runs"][0]["results"]
-    assert (result["ruleId"], result["level"]) == ("bounds", "error")
-    physical = result["locations"][0]["physicalLocation"]
-    assert physical == {"artifactLocation": {"uri": "p.c"}, "region": {"startLine": 4}}
-    assert 'tests="4" failures="2"' in as_junit([first_one, second])
-
-    assert main([str(log), "--sarif", str(tmp_path / "sarif"), "--junit", "-"]) == 1
-    assert "<testsuite" in capsys.readouterr().out
-    log.write_text(NOTHING)
-    assert main([str(log)]) == 0
-    assert capsys.readouterr().out == "0 findings\n"
