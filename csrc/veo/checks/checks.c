@@ -94,7 +94,6 @@ void ve_checks_enter(struct ve_checks *checks, unsigned count, uint64_t from, ui
         memset(checks->shade->v, 0xff, sizeof checks->shade->v);
         memset(&checks->vm[1], 0xff, sizeof checks->vm - sizeof checks->vm[0]);
         memset(checks->written, 0, sizeof checks->written);
-        memset(checks->read_to, 0, sizeof checks->read_to);
         checks->depth = checks->lost = 0;
     }
     for (unsigned i = 0; i < count && i < ARGUMENTS; i++)

@@ -119,6 +119,30 @@ def test_elements_beyond_the_length_that_a_vector_was_written_with_are_told(run)
     assert "(f+" in report[1] and "p.c:5)" in report[1]
 
 
+def test_a_store_reads_a_vector(run):
+    functions = """static double y[256];
+double f(const double *p) {
+    _vel_vst_vssl(_vel_vld_vssl(8, p, 256), 8, y, 256);
+    return _vel_lvsd_svs(_vel_vfsumd_vvl(_vel_vld_vssl(8, p, 10), 256), 0);
+}"""
+    text = first(run("static double x[256]; return f(x) > 1;", functions))
+    assert "elements 10-255 of" in text
+
+
+def test_elements_of_a_vector_that_was_read_are_kept_by_masks_and_sums(run):
+    functions = """double sum(const double *p) {
+    __vr v = _vel_vld_vssl(8, p, 256);
+    double first = _vel_lvsd_svs(_vel_vfsumd_vvl(v, 256), 0);
+    __vr one = _vel_vbrdd_vsl(1, 256);
+    __vm256 mask = _vel_vfmkdgt_mvl(one, 256);
+    v = _vel_vfaddd_vvvvl(v, one, v, 10);
+    first += _vel_lvsd_svs(_vel_vfsumd_vvl(v, 256), 0);
+    v = _vel_vfaddd_vvvmvl(one, one, mask, v, 10);
+    return first + _vel_lvsd_svs(_vel_vfsumd_vvl(v, 256), 0);
+}"""
+    assert run("static double x[256]; return sum(x) != 30;", functions) == (0, NOTHING)
+
+
 def test_elements_that_an_operation_keeps_are_no_finding(run):
     body = """
     static double x[300], y[256];
