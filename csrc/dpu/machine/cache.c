@@ -8,8 +8,7 @@
 #include <string.h>
 
 struct dpu_cache_line {
-    uint64_t
-        used; /* by LRU, when it was used last, and by FIFO when it was filled; 0: it is empty */
+    uint64_t used;   /* when: by LRU the last time, by FIFO at its fill; 0: the line is empty */
     uint64_t ready;  /* the cycle at which its fill is over */
     uint32_t number; /* bytes of MRAM before it, in lines */
     bool is_dirty;
