@@ -22,6 +22,8 @@
 #define DPU_IRAM_MOST 4096
 #define DPU_WRAM_KIB_MOST 256
 #define DPU_MRAM_MIB_MOST 64
+#define DPU_PAGE_MOST 67108864
+_Static_assert(DPU_PAGE_MOST == DPU_MRAM_MIB_MOST << 20, "all of MRAM is one page");
 
 /*
  * X(key, type, field, smallest, largest, default, meaning)
@@ -108,7 +110,7 @@
     X("softTlbEntries", uint32_t, tlb_entries, 0, DPU_TLB_ENTRIES_MOST, 0, \
       "pages of MRAM whose translation is known, those used last; transfers wait for the walk of " \
       "any other page. 0: MRAM is not translated") \
-    X("softTlbPageBytes", uint32_t, tlb_page, 64, 67108864, 4096, \
+    X("softTlbPageBytes", uint32_t, tlb_page, 64, DPU_PAGE_MOST, 4096, \
       "bytes of a page, a power of two") \
     X("softTlbWalkCycles", uint32_t, tlb_walk, 0, 1000000, 38, \
       "cycles of a walk, in which an engine is occupied; 38 are a transfer of 8 bytes") \
