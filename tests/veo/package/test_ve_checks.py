@@ -106,6 +106,35 @@ def test_what_was_never_written_is_told_where_it_decides(run, body, text):
     assert masked(report).splitlines()[0] == "== VE p.o: uninitialised: " + expected
 
 
+def test_addresses_that_were_never_written_are_told_once(run):
+    body = """
+    static long t[4];
+    long *p = malloc(64);
+    __vr v = _vel_vld_vssl(8, p, 4);
+    v = _vel_vaddsl_vsvl((long)t, _vel_vxor_vvvl(v, v, 4), 4);
+    long sum = 0;
+    for (int i = 0; i < 2; i++) {
+        sum += _vel_lvsl_svs(_vel_vsuml_vvl(_vel_vgt_vvssl(v, 0, 0, 4), 4), 0);
+        sum += _vel_lvsl_svs(_vel_vsuml_vvl(_vel_vgtnc_vvssl(v, 0, 0, 4), 4), 0);
+    }
+    return sum != 0;"""
+    report = run(body)
+    assert report[0] == 0
+    told = f"takes an address from elements 0-3 of %vN, {MADE}".replace("was never", "were never")
+    assert first(report) == f"uninitialised: 'vgt' {told}"
+    assert report[1].endswith("== 1 found, of which 0 are repeated or too many to be shown\n")
+
+
+def test_bits_that_an_operation_makes_whatever_they_were_are_written(run):
+    body = """
+    long *p = malloc(2048);
+    __vr v = _vel_vld_vssl(8, p, 256);
+    long low = _vel_lvsl_svs(_vel_vsuml_vvl(_vel_vand_vsvl(0, v, 256), 256), 0);
+    long all = _vel_lvsl_svs(_vel_vsuml_vvl(_vel_vor_vsvl(-1, v, 256), 256), 0);
+    return low != 0 || all != -256;"""
+    assert run(body) == (0, NOTHING)
+
+
 def test_elements_beyond_the_length_that_a_vector_was_written_with_are_told(run):
     functions = """double f(const double *p) {
     __vr a = _vel_vld_vssl(8, p, 256);
