@@ -68,6 +68,18 @@ static void look_at_word(const struct verun_gate_call *call, unsigned number, ch
     }
 }
 
+/* Where %n writes how many characters there were. */
+static void number_written(const struct verun_gate_call *call, unsigned number)
+{
+    uint64_t at = call->core->s[VE_S_STACK] + VERUN_FRAME_ARGUMENTS + number * sizeof at, to;
+    look_at_word(call, number, 'l');
+    if (at >= ve_checks_stack_top(call->checks))
+        return;
+    memcpy(&to, (const void *)(uintptr_t)at, sizeof to);
+    if (to >= ADDRESS_LOW)
+        ve_shadow_define(to, sizeof to);
+}
+
 /* The variable arguments of a format. */
 static void look_at_format(const struct verun_gate_call *call, unsigned number)
 {
@@ -84,7 +96,9 @@ static void look_at_format(const struct verun_gate_call *call, unsigned number)
         }
         if (*at == '\0' || *at == 'L') /* a long double has two words */
             return;
-        if (*at != '%')
+        if (*at == 'n')
+            number_written(call, number++);
+        else if (*at != '%' && *at != 'm')
             look_at_word(call, number++, !is_long && strchr("diouxXc", *at) != NULL ? 'i' : 'l');
         at++;
     }
@@ -158,6 +172,7 @@ static void before(const struct verun_gate_call *call, const char *types, const 
         verun_ranges_before(call, ranges);
     if (format >= 0)
         look_at_format(call, (unsigned)format);
+    verun_elements_before(call);
     verun_heap_before(call);
 }
 

@@ -36,6 +36,9 @@ const char *verun_ranges_of(const char *name);
 void verun_ranges_before(const struct verun_gate_call *call, const char *ranges);
 void verun_ranges_after(const struct verun_gate_call *call, const char *ranges);
 
+/* Before a function that writes more than its numbers say: that counts as written then. */
+void verun_elements_before(const struct verun_gate_call *call);
+
 /* Does what a function of the heap does. False if CALL is of another one. */
 bool verun_heap_call(const struct verun_gate_call *call);
 /* Before a function that may give a block of the heap to the host's realloc(). */

@@ -9,6 +9,7 @@
  *     cABL  copies L bytes from B to A          nAL   the same, L bytes at most
  *     tAB   copies the string at B to A         gA    wrote a string at A, unless it returned 0
  *     uAB   appends it to the string at A       xA    reads nothing else: A has no meaning
+ *     vABL  the same, L bytes of it at most     oALM  puts L elements of M bytes at A in order
  */
 #include <string.h>
 
@@ -34,6 +35,7 @@ static const struct {
     {"strcpy", "t01"},
     {"stpcpy", "t01"},
     {"strcat", "u01"},
+    {"strncat", "v012"},
     {"strncpy", "q12w02"},
     {"strcmp", "s0s1"},
     {"strncmp", "q02q12"},
@@ -69,7 +71,13 @@ static const struct {
     {"dprintf", "s1"},
     {"sprintf", "s1z0"},
     {"snprintf", "s2n01"},
-    {"qsort", "R012"},
+    {"vprintf", "s0"},
+    {"vfprintf", "s1"},
+    {"vdprintf", "s1"},
+    {"vsprintf", "s1z0"},
+    {"vsnprintf", "s2n01"},
+    {"qsort", "o012"},
+    {"qsort_r", "o012"},
     {"putchar", "x0"},
     {"pthread_mutex_lock", "x0"},
     {"pthread_mutex_unlock", "x0"},
@@ -120,12 +128,21 @@ static void copies(const struct verun_gate_call *call, uint64_t to, uint64_t fro
     ve_checks_range(call->checks, call->name, to, size, true);
 }
 
+/* At most LIMIT bytes of the string FROM and a 0 behind that at TO. */
+static void appends(const struct verun_gate_call *call, uint64_t to, uint64_t from, uint64_t limit)
+{
+    uint64_t before = length_of(to, UINT64_MAX), size = length_of(from, limit);
+    reads(call, to, before);
+    if (!ve_checks_range(call->checks, call->name, from, size, false))
+        return;
+    bool is_cut = size == 0 || *(const char *)(uintptr_t)(from + size - 1) != '\0';
+    ve_checks_range(call->checks, call->name, to + before - 1, size + is_cut, true);
+}
+
 /* Letters have as many numbers behind them. */
 static size_t numbers_of(char letter)
 {
-    return strchr("RcK", letter) != NULL && letter != 'K' ? 3
-           : strchr("szgx", letter) != NULL               ? 1
-                                                          : 2;
+    return strchr("Rcvo", letter) != NULL ? 3 : strchr("szgx", letter) != NULL ? 1 : 2;
 }
 
 void verun_ranges_before(const struct verun_gate_call *call, const char *ranges)
@@ -136,21 +153,15 @@ void verun_ranges_before(const struct verun_gate_call *call, const char *ranges)
         uint64_t c = numbers_of(*r) > 2 ? call->args[r[3] - '0'] : 0;
         switch (*r) {
         case 'r': reads(call, a, b); break;
-        case 'R':
-            if (call->name[0] == 'q') /* sorted elements may have padding */
-                ve_checks_range(call->checks, call->name, a, b * c, true);
-            else
-                reads(call, a, b * c);
-            break;
+        case 'R': reads(call, a, b * c); break;
+        case 'o': ve_checks_range(call->checks, call->name, a, b * c, true); break;
         case 's': reads(call, a, length_of(a, UINT64_MAX)); break;
         case 'q': reads(call, a, length_of(a, b)); break;
         case 'w': ve_checks_range(call->checks, call->name, a, b, true); break;
         case 'c': copies(call, a, b, c); break;
         case 't': copies(call, a, b, length_of(b, UINT64_MAX)); break;
-        case 'u':
-            reads(call, a, length_of(a, UINT64_MAX));
-            copies(call, a + length_of(a, UINT64_MAX) - 1, b, length_of(b, UINT64_MAX));
-            break;
+        case 'u': appends(call, a, b, UINT64_MAX); break;
+        case 'v': appends(call, a, b, c); break;
         default: break;
         }
     }
@@ -175,7 +186,9 @@ void verun_ranges_after(const struct verun_gate_call *call, const char *ranges)
         case 'w': ve_shadow_define(a, b); break;
         case 'c': ve_shadow_copy(a, b, c); break;
         case 't': ve_shadow_define(a, length_of(a, UINT64_MAX)); break;
-        case 'u': ve_shadow_define(a, length_of(a, UINT64_MAX)); break;
+        case 'u':
+        case 'v': ve_shadow_define(a, length_of(a, UINT64_MAX)); break;
+        case 'o': ve_shadow_define(a, b * c); break; /* padding moves, too: not followed */
         case 'k': wrote(call, a, count); break;
         case 'K': wrote(call, a, count * b); break;
         case 'z': wrote(call, a, result >= 0 ? count + 1 : 0); break;

@@ -226,6 +226,21 @@ struct padded *volatile made;"""
         ("int *p = malloc(80); free(p); p[2] = 1;", "'stl' writes 4 bytes", "8 bytes into a freed"),
         ("int *p = calloc(4, 4); memset(p, 0, 20);", "memset() writes 20 bytes", "0 bytes after a"),
         (
+            'char *p = calloc(8, 1); strcpy(p, "abcdef"); strncat(p, "xyz", 2);',
+            "strncat() writes 3 bytes",
+            "0 bytes after a block of 8",
+        ),
+        (
+            'char *p = calloc(8, 1); strcpy(p, "abcdef"); strncat(p, "xy", 9);',
+            "strncat() writes 3 bytes",
+            "0 bytes after a block of 8",
+        ),
+        (
+            'char *p = calloc(8, 1); strcpy(p, "abcdef"); strcat(p, "xy");',
+            "strcat() writes 3 bytes",
+            "0 bytes after a block of 8",
+        ),
+        (
             "long *p = calloc(8, 10); _vel_vst_vssl(_vel_vseq_vl(12), 8, p, 12);",
             "'vst' writes 8 bytes at ADDRESS for element 10",
             "0 bytes after a block of 80",

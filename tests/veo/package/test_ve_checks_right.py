@@ -178,6 +178,97 @@ static long call(long number, long a, long b, long c)
     assert run(body, functions) == (0, NOTHING)
 
 
+def test_formats_that_write_or_name_an_error_are_right(run):
+    body = r"""
+    int first, second;
+    char text[40];
+    printf("abc%n\n", &first);
+    snprintf(text, sizeof text, "%d%n", 12, &second);
+    printf("%s: %m\n", text);
+    return first != 3 || second != 2;"""
+    for flags in ("-O0", "-O2"):
+        assert run(body, flags=flags) == (0, NOTHING)
+
+
+def test_sorted_elements_may_have_parts_that_were_never_written(run):
+    functions = """struct row { int key, has, extra; };
+static int compare(const void *a, const void *b)
+{
+    return ((const struct row *)a)->key - ((const struct row *)b)->key;
+}"""
+    body = """
+    struct row *rows = malloc(20 * sizeof *rows);
+    int sum = 0;
+    for (int i = 0; i < 20; i++) {
+        rows[i].key = i * 7 % 20;
+        rows[i].has = i % 3 == 0;
+        if (rows[i].has)
+            rows[i].extra = i;
+    }
+    qsort(rows, 20, sizeof *rows, compare);
+    for (int i = 0; i < 20; i++)
+        if (rows[i].has && rows[i].extra > 3)
+            sum += rows[i].extra;
+    return sum != 60;"""
+    assert run(body, functions) == (0, NOTHING)
+
+
+def test_long_strings_of_all_kinds_are_right(run):
+    functions = """#include <stdarg.h>
+#include <wchar.h>
+static void format(char *to, size_t size, const char *how, ...)
+{
+    va_list list;
+    va_start(list, how);
+    vsnprintf(to, size, how, list);
+    va_end(list);
+}"""
+    body = """
+    enum { SIZE = 3000 };
+    char *text = malloc(SIZE), *made = malloc(2 * SIZE);
+    wchar_t *wide = malloc(2 * SIZE * sizeof *wide), *other = malloc(2 * SIZE * sizeof *other);
+    memset(text, 'a', SIZE - 1);
+    text[SIZE - 1] = 0;
+    format(made, 2 * SIZE, "%s!", text);
+    strncat(made, "hello", 3);
+    if (strlen(made) != SIZE + 3 || made[SIZE + 2] != 'l')
+        return 1;
+    wmemset(wide, L'x', SIZE);
+    wide[SIZE] = 0;
+    wcscpy(other, wide);
+    wcsncat(other, L"yes", 1);
+    wcscat(other, L"z");
+    if (other[SIZE - 1] != L'x' || other[SIZE + 1] != L'z' || other[SIZE + 2] != 0)
+        return 2;
+    return mbstowcs(wide, text, SIZE) != SIZE - 1 || wide[SIZE - 2] != L'a';"""
+    assert run(body, functions) == (0, NOTHING)
+
+
+def test_what_a_call_finds_by_addresses_in_structures_is_right(run):
+    functions = "#include <iconv.h>\n#include <poll.h>\n#include <sys/uio.h>"
+    body = """
+    int ends[2];
+    char *a = malloc(2000), *b = malloc(2000), *from = a, *to = b;
+    struct iovec pieces[2] = {{a, 1000}, {b, 1000}};
+    struct pollfd *files = malloc(100 * sizeof *files);
+    if (pipe(ends) != 0 || write(ends[1], memset(malloc(2000), 7, 2000), 2000) != 2000)
+        return 1;
+    if (readv(ends[0], pieces, 2) != 2000 || a[999] != 7 || b[999] != 7)
+        return 2;
+    for (int i = 0; i < 100; i++) {
+        files[i].fd = ends[1];
+        files[i].events = POLLOUT;
+    }
+    if (poll(files, 100, 0) != 100 || files[99].revents != POLLOUT)
+        return 3;
+    size_t in = 1000, out = 2000;
+    iconv_t way = iconv_open("UTF-16LE", "ASCII");
+    if (iconv(way, &from, &in, &to, &out) != 0 || b[1998] != 7)
+        return 4;
+    return iconv_close(way);"""
+    assert run(body, functions) == (0, NOTHING)
+
+
 def test_openmp_is_right(run):
     body = """
     static long x[1000];
