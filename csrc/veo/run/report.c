@@ -50,8 +50,21 @@ static void write_line(const char *event, uint64_t number, const char *function,
     fprintf(file, ",%.12f,%" PRIu64 "\n", c->core_cycles * cycle, c->bytes);
 }
 
+/* At the end of a thread, also of a call that exit() or pthread_exit() has left. */
+static void settle_all(void)
+{
+    if (mine != NULL && mine->function != NULL) {
+        verun_report_end();
+    } else if (mine != NULL) {
+        mine->is_claimed = false;
+        verun_report_settle();
+    }
+}
+
+/* In the thread that ends the process. */
 static void write_total(void)
 {
+    settle_all();
     pthread_mutex_lock(&lock);
     write_line("total", calls, "", &total);
     verun_trace_flush(file, "VEO_SOFT_REPORT");
@@ -139,7 +152,7 @@ void verun_report_attach(struct ve_core *core)
 
 void verun_report_detach(void)
 {
-    verun_report_settle(); /* what pthread_exit() has ended */
+    settle_all(); /* what pthread_exit() has ended */
     free(mine);
     mine = NULL;
 }
@@ -161,21 +174,24 @@ bool verun_report_is_made(void)
     return mine != NULL;
 }
 
-void verun_report_begin(void)
+void verun_report_begin(const char *function)
 {
     if (mine == NULL)
         return;
     mine->is_claimed = true;
+    mine->function = function;
     ve_meter_start(&mine->meter, model, 0);
 }
 
-void verun_report_end(const char *function)
+void verun_report_end(void)
 {
     if (mine == NULL)
         return;
 
     const struct ve_counters counters = ve_meter_read(&mine->meter);
+    const char *function = mine->function;
     mine->is_claimed = false;
+    mine->function = NULL;
     ve_meter_start(&mine->meter, model, 0);
     pthread_mutex_lock(&lock);
     ve_counters_add(&total, &counters);

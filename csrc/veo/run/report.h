@@ -25,9 +25,12 @@ void verun_report_detach(void);
 
 /* True if calls of this thread are reported. */
 bool verun_report_is_made(void);
-/* A call of FUNCTION by this thread begins, and ends. */
-void verun_report_begin(void);
-void verun_report_end(const char *function);
+/*
+ * A call of FUNCTION, whose name is kept by the caller, begins in this thread, and ends. One that
+ * never returns ends with its thread or, of the thread that ends the process, with that.
+ */
+void verun_report_begin(const char *function);
+void verun_report_end(void);
 
 /* Adds to the total what this thread has executed outside of such calls, unless it is a thread that
  * another one waits for (team_time.h, thread_time.h). */

@@ -11,6 +11,7 @@ struct verun_core_time {
     struct ve_meter meter;
     void (*observe)(struct ve_core *core, const struct ve_instruction *instruction,
                     uint64_t address); /* who looked before; NULL: nobody */
+    const char *function;              /* whose call is under way; NULL: none */
     bool is_claimed; /* what it counts goes to a call, or to a thread that waits for it */
 };
 

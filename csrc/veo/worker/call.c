@@ -125,12 +125,12 @@ static int call_ve(const struct wire_slot *slot, const uint64_t *values, uint64_
     struct verun_thread *thread = verun_thread();
     if (thread == NULL)
         veow_die("out of memory (VE core)");
-    verun_report_begin();
+    if (verun_report_is_made())
+        verun_report_begin(name_of(slot->target));
     verun_checks_from_host(thread->core);
     if (!verun_call(thread, slot->target, values, slot->nargs, result))
         veow_ve_exception(thread->core);
-    if (verun_report_is_made())
-        verun_report_end(name_of(slot->target));
+    verun_report_end();
     return VEO_COMMAND_OK;
 }
 

@@ -69,7 +69,7 @@ static int run(const struct velink_library *program, char *argv[])
     }
 
     bool done;
-    verun_report_begin();
+    verun_report_begin("main");
     if (program->entry != 0) {
         verun_start_variables(thread);
         push_arguments(thread, argv, program);
@@ -85,7 +85,7 @@ static int run(const struct velink_library *program, char *argv[])
     }
     if (!done)
         veow_ve_exception(thread->core);
-    verun_report_end("main");
+    verun_report_end();
     exit((int)result);
 }
 

@@ -44,6 +44,11 @@ static void *thread(void *n)
     work((long)n);
     return 0;
 }
+static void *thread_that_ends_all(void *n)
+{
+    work((long)n);
+    exit(0);
+}
 static void *thread_that_exits(void *n)
 {
     work((long)n);
@@ -139,6 +144,19 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "one") == 0)
         work(n);
+    if (strncmp(argv[1], "exit", 4) == 0) {
+        work(n);
+        if (strcmp(argv[1], "exit thread") == 0) {
+            pthread_create(ids, 0, thread_that_ends_all, (void *)(2 * n));
+            pthread_join(*ids, 0);
+        }
+        if (strcmp(argv[1], "exit main") == 0) {
+            pthread_create(ids, 0, thread, (void *)(2 * n));
+            pthread_detach(*ids);
+            pthread_exit(0);
+        }
+        exit(0);
+    }
     return 0;
 }
 """
@@ -202,6 +220,29 @@ def test_region_takes_as_long_as_its_slowest_core(run, how, parts, threads):
     cores = call.core_seconds / one.seconds
     assert cores == pytest.approx(threads, rel=threads * AROUND / one.cycles)
     assert call.average_cores == pytest.approx(threads / parts, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("how", "calls", "total"),
+    [
+        ("exit", [1], 1),
+        # The total has the two threads beside each other, which nobody joins.
+        ("exit main", [1], 3),
+        # The thread that calls exit() is no call, and main() does not end.
+        ("exit thread", [], 2),
+    ],
+)
+def test_call_that_exit_ends_is_reported(run, program, tmp_path, how, calls, total):
+    one = run("one").instructions
+    path = tmp_path / "report"
+    path.unlink()
+    subprocess.run([VEORUN, program, how, str(N)], check=True, timeout=120)
+    *found, whole = read_report(path)
+    assert [call.function for call in found] == ["main"] * len(calls)
+    assert [call.instructions for call in found] == pytest.approx(
+        [one * n for n in calls], abs=AROUND
+    )
+    assert whole.instructions == pytest.approx(one * total, abs=2 * AROUND)
 
 
 def test_critical_sections_are_one_after_the_other(run):
