@@ -103,11 +103,21 @@ def main(folder: Path, sources: list[str]) -> int:
         return update(folder, sources)
 
 
+def read_record(record: Path) -> dict[str, tuple[list[str], str]]:
+    """Read for each source the files that it was made from, and their digest.
+
+    Empty if there is none, or only a part of one, as a full disk leaves it: all is translated then.
+    """
+    try:
+        return dict(json.loads(record.read_text()))
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
 def update(folder: Path, sources: list[str]) -> int:
     """Translate what has changed, alone in the folder."""
     record = folder / "translated.json"
-    # For each source the files that it was made from, and their digest.
-    known = json.loads(record.read_text()) if record.exists() else {}
+    known = read_record(record)
     failed = False
     for source in sources:
         target = folder / Path(source).with_suffix(".c").name
@@ -117,7 +127,9 @@ def update(folder: Path, sources: list[str]) -> int:
             failed |= not files
             known[source] = (files, digest(files) if files else "")
     known = {source: known[source] for source in sources}
-    record.write_text(json.dumps(known))
+    made = record.with_suffix(".new")
+    made.write_text(json.dumps(known))
+    made.replace(record)
     needed = sorted({file for files, _ in known.values() for file in files})
     first = folder / Path(sources[0]).with_suffix(".c").name
     names = " ".join(str(Path.cwd() / name).replace(" ", "\\ ") for name in needed)
