@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "veo/checks/blocks.h"
 #include "veo/checks/shadow.h"
 #include "veo/run/gates.h"
 #include "veo/run/special.h"
@@ -139,13 +140,26 @@ static void written_by(const struct verun_gate_call *call, const char *types)
             written(call->args[i], size > STRUCTURE ? size : STRUCTURE);
 }
 
+/* A string that is longer than a structure, if it is where reading it is safe. */
+static void string_written(const struct verun_gate_call *call, uint64_t address)
+{
+    uint64_t top = ve_checks_stack_top(call->checks);
+    if (ve_blocks_contain(address))
+        written(address, verun_string_bytes(address, UINT64_MAX));
+    else if (address >= call->core->s[VE_S_STACK] && address < top)
+        written(address, verun_string_bytes(address, top - address));
+}
+
 /* Behind the pointers in words of the stack, or near it. */
 static void written_by_words(const struct verun_gate_call *call, uint64_t at)
 {
     uint64_t end = at + LIST * sizeof at, top = ve_checks_stack_top(call->checks), hidden;
     for (; at >= call->core->s[VE_S_STACK] && at % 8 == 0 && at < end && at < top; at += sizeof at)
-        if (!ve_shadow_find_hidden(at, sizeof at, &hidden))
-            written(*(const uint64_t *)(uintptr_t)at, STRUCTURE);
+        if (!ve_shadow_find_hidden(at, sizeof at, &hidden)) {
+            uint64_t address = *(const uint64_t *)(uintptr_t)at;
+            written(address, STRUCTURE);
+            string_written(call, address);
+        }
 }
 
 /* Those on the registers may have more arguments, in the caller's frame, or a list of them. */

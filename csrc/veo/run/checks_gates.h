@@ -35,6 +35,8 @@ void verun_checks_tell_gate(const struct verun_gate_call *call, enum ve_finding_
 const char *verun_ranges_of(const char *name);
 void verun_ranges_before(const struct verun_gate_call *call, const char *ranges);
 void verun_ranges_after(const struct verun_gate_call *call, const char *ranges);
+/* Bytes of a string and its 0, at most LIMIT; what is hidden ends it, too, as its last byte. */
+uint64_t verun_string_bytes(uint64_t address, uint64_t limit);
 
 /* Before a function that writes more than its numbers say: that counts as written then. */
 void verun_elements_before(const struct verun_gate_call *call);

@@ -108,8 +108,7 @@ static void reads(const struct verun_gate_call *call, uint64_t address, uint64_t
     }
 }
 
-/* Bytes of a string and its 0, at most LIMIT; what is hidden ends it, too, as its last byte. */
-static uint64_t length_of(uint64_t address, uint64_t limit)
+uint64_t verun_string_bytes(uint64_t address, uint64_t limit)
 {
     uint64_t hidden, length = 0;
     if (address < LOWEST)
@@ -131,7 +130,7 @@ static void copies(const struct verun_gate_call *call, uint64_t to, uint64_t fro
 /* At most LIMIT bytes of the string FROM and a 0 behind that at TO. */
 static void appends(const struct verun_gate_call *call, uint64_t to, uint64_t from, uint64_t limit)
 {
-    uint64_t before = length_of(to, UINT64_MAX), size = length_of(from, limit);
+    uint64_t before = verun_string_bytes(to, UINT64_MAX), size = verun_string_bytes(from, limit);
     reads(call, to, before);
     if (!ve_checks_range(call->checks, call->name, from, size, false))
         return;
@@ -155,11 +154,11 @@ void verun_ranges_before(const struct verun_gate_call *call, const char *ranges)
         case 'r': reads(call, a, b); break;
         case 'R': reads(call, a, b * c); break;
         case 'o': ve_checks_range(call->checks, call->name, a, b * c, true); break;
-        case 's': reads(call, a, length_of(a, UINT64_MAX)); break;
-        case 'q': reads(call, a, length_of(a, b)); break;
+        case 's': reads(call, a, verun_string_bytes(a, UINT64_MAX)); break;
+        case 'q': reads(call, a, verun_string_bytes(a, b)); break;
         case 'w': ve_checks_range(call->checks, call->name, a, b, true); break;
         case 'c': copies(call, a, b, c); break;
-        case 't': copies(call, a, b, length_of(b, UINT64_MAX)); break;
+        case 't': copies(call, a, b, verun_string_bytes(b, UINT64_MAX)); break;
         case 'u': appends(call, a, b, UINT64_MAX); break;
         case 'v': appends(call, a, b, c); break;
         default: break;
@@ -185,15 +184,15 @@ void verun_ranges_after(const struct verun_gate_call *call, const char *ranges)
         switch (*r) {
         case 'w': ve_shadow_define(a, b); break;
         case 'c': ve_shadow_copy(a, b, c); break;
-        case 't': ve_shadow_define(a, length_of(a, UINT64_MAX)); break;
+        case 't': ve_shadow_define(a, verun_string_bytes(a, UINT64_MAX)); break;
         case 'u':
-        case 'v': ve_shadow_define(a, length_of(a, UINT64_MAX)); break;
+        case 'v': ve_shadow_define(a, verun_string_bytes(a, UINT64_MAX)); break;
         case 'o': ve_shadow_define(a, b * c); break; /* padding moves, too: not followed */
         case 'k': wrote(call, a, count); break;
         case 'K': wrote(call, a, count * b); break;
         case 'z': wrote(call, a, result >= 0 ? count + 1 : 0); break;
         case 'n': wrote(call, a, result < 0 ? 0 : count + 1 < b ? count + 1 : b); break;
-        case 'g': wrote(call, a, result != 0 ? length_of(a, UINT64_MAX) : 0); break;
+        case 'g': wrote(call, a, result != 0 ? verun_string_bytes(a, UINT64_MAX) : 0); break;
         default: break;
         }
     }

@@ -244,6 +244,16 @@ static void format(char *to, size_t size, const char *how, ...)
     assert run(body, functions) == (0, NOTHING)
 
 
+@pytest.mark.parametrize("memory", ["malloc(3000)", "(char[3000]){0}", "stack"])
+def test_long_strings_that_are_scanned_are_right(run, memory):
+    body = """
+    char stack[3000], *from = malloc(3000), *to = MEMORY;
+    memset(from, 'x', 2500);
+    from[2500] = 0;
+    return sscanf(from, "%2999s", to) != 1 || strlen(to) != 2500 || to[2499] != 'x';"""
+    assert run(body.replace("MEMORY", memory)) == (0, NOTHING)
+
+
 def test_what_a_call_finds_by_addresses_in_structures_is_right(run):
     functions = "#include <iconv.h>\n#include <poll.h>\n#include <sys/uio.h>"
     body = """
