@@ -87,6 +87,15 @@ def test_a_stack_variable_is_fresh_in_each_call(run):
             "or computed from what was not",
         ),
         (
+            "static long z[16]; long *p = malloc(128);"
+            " for (int i = 0; i < 16; i++) if (i != 5) p[i] = 1;"
+            " __vm256 m = _vel_vfmklgt_mvl(_vel_vld_vssl(8, p, 16), 16);"
+            " __vr v = _vel_vld_vssl(8, z, 16); v = _vel_vmv_vsvmvl(1, v, m, v, 10);"
+            " return _vel_lvsl_svs(_vel_vsuml_vvl(v, 10), 0) == 77;",
+            "'vsum.l' takes in element 4 of %vN, which was never written, "
+            "or computed from what was not",
+        ),
+        (
             "long *p = malloc(64); p[1] = 5; __vr v = _vel_vld_vssl(8, p, 2);"
             " return _vel_lvsl_svs(_vel_vgt_vvssl(v, 0, 0, 1), 0) == 77;",
             "'vgt' takes an address from element 0 of %vN, MADE",
