@@ -11,6 +11,10 @@
 #include <string.h>
 
 #define NOWHERE UINT32_MAX
+/* Groups that pass together, and vector instructions of a block up to which they do: the host has
+ * registers for what those make, and four groups take more time to compile. */
+#define TOGETHER 4
+#define TOGETHER_INSTRUCTIONS_MOST 10
 
 struct block {
     const struct ve_plan *plan;
@@ -23,6 +27,7 @@ struct block {
     bool mask_is_read[VE_MASKS];
     struct ve_block_path path;
     uint64_t forgotten; /* what it writes, and what follows may write anew before it is read */
+    uint32_t group;     /* which one is written, of those that pass together */
 };
 
 static const struct ve_instruction *instruction_of(const struct block *b, uint32_t at)
@@ -54,6 +59,22 @@ static bool has_addresses(const struct block *b)
 static const char *name_of(const struct block *b, uint32_t at)
 {
     return ve_operation_info(instruction_of(b, at)->operation)->name;
+}
+
+/* The number of a value in its name: of a register, or a place in the plan; groups have their own.
+ */
+static uint32_t named(const struct block *b, uint32_t number)
+{
+    return number + b->group * VE_UNIT_MOST;
+}
+
+/* The first element of a group. */
+static struct ve_operand_text first_of(const struct block *b)
+{
+    struct ve_operand_text first = {"i"};
+    if (b->group > 0)
+        snprintf(first.text, sizeof first.text, "(i + %u * LANES)", b->group);
+    return first;
 }
 
 static uint32_t mask_made(const struct block *b, uint32_t at)
@@ -178,13 +199,13 @@ static struct ve_operand_text vector_now(const struct block *b, const struct mad
     uint32_t at = made->vectors[vector];
     char name[16];
     bool is_old = at == NOWHERE;
-    snprintf(name, sizeof name, "%c%u", is_old ? 'r' : 'e', is_old ? vector : at);
+    snprintf(name, sizeof name, "%c%u", is_old ? 'r' : 'e', named(b, is_old ? vector : at));
 
     enum ve_part is = is_old || element_of(b, at).keeps ? VE_PART_WHOLE : element_of(b, at).to;
     if (part == VE_PART_WHOLE)
         snprintf(now.text, sizeof now.text, "%s", name);
     else if (is == part || (part == VE_PART_LOWER && is > part))
-        snprintf(now.text, sizeof now.text, "h%u", at);
+        snprintf(now.text, sizeof now.text, "h%u", named(b, at));
     else
         snprintf(now.text, sizeof now.text, "%s_OF(%s)", part == VE_PART_UPPER ? "UPPER" : "LOWER",
                  name);
@@ -200,9 +221,9 @@ static struct ve_operand_text lanes_now(const struct block *b, uint32_t at, bool
     if (!element_of(b, at).is_masked)
         snprintf(now.text, sizeof now.text, is_part ? "lanes" : "ALL_LANES");
     else if (made->masks[mask] == NOWHERE)
-        snprintf(now.text, sizeof now.text, "k%u", mask);
+        snprintf(now.text, sizeof now.text, "k%u", named(b, mask));
     else
-        snprintf(now.text, sizeof now.text, "e%u", made->masks[mask]);
+        snprintf(now.text, sizeof now.text, "e%u", named(b, made->masks[mask]));
     return now;
 }
 
@@ -240,7 +261,8 @@ static void write_function(FILE *out, const struct block *b, uint32_t at)
 static void write_value(FILE *out, const struct block *b, uint32_t at)
 {
     bool is_half = element_of(b, at).to != VE_PART_WHOLE;
-    fprintf(out, "    const %s %c%u = ", is_half ? "half_group" : "group", is_half ? 'h' : 'x', at);
+    fprintf(out, "    const %s %c%u = ", is_half ? "half_group" : "group", is_half ? 'h' : 'x',
+            named(b, at));
 }
 
 /* The element that a value of an instruction is, which is made of a half. */
@@ -251,9 +273,9 @@ static struct ve_operand_text whole_of(const struct block *b, uint32_t at)
     struct ve_operand_text whole;
     enum ve_part to = element_of(b, at).to;
     if (to == VE_PART_WHOLE)
-        snprintf(whole.text, sizeof whole.text, "x%u", at);
+        snprintf(whole.text, sizeof whole.text, "x%u", named(b, at));
     else
-        snprintf(whole.text, sizeof whole.text, "FROM_%s(h%u)", from[to], at);
+        snprintf(whole.text, sizeof whole.text, "FROM_%s(h%u)", from[to], named(b, at));
     return whole;
 }
 
@@ -263,7 +285,7 @@ static struct ve_operand_text put_of(const struct block *b, uint32_t at)
     struct ve_operand_text put;
     if (!element_of(b, at).keeps)
         return whole_of(b, at);
-    snprintf(put.text, sizeof put.text, "e%u", at);
+    snprintf(put.text, sizeof put.text, "e%u", named(b, at));
     return put;
 }
 
@@ -299,18 +321,19 @@ static void write_mask(FILE *out, const struct block *b, uint32_t at, const char
     const struct ve_instruction *i = instruction_of(b, at);
     struct ve_element element = element_of(b, at);
     const struct ve_operand_text z = vector_now(b, made, i->vz, element.from);
+    const uint32_t name = named(b, at);
     if (element.numbers == VE_ELEMENT_NONE)
-        fprintf(out, "    const group e%u = HOLDS(%u, of_%s(%s)) & %s;\n", at, i->condition,
+        fprintf(out, "    const group e%u = HOLDS(%u, of_%s(%s)) & %s;\n", name, i->condition,
                 name_of(b, at), z.text, lanes);
     else if (element.numbers == VE_ELEMENT_DOUBLE)
         fprintf(out,
-                "    const group x%u = %s;\n    const group e%u = HOLDS_D(\"%u\", x%u) & %s;\n", at,
-                z.text, at, predicate_of(i->condition), at, lanes);
+                "    const group x%u = %s;\n    const group e%u = HOLDS_D(\"%u\", x%u) & %s;\n",
+                name, z.text, name, predicate_of(i->condition), name, lanes);
     else
         fprintf(
             out,
             "    const half_group h%u = %s;\n    const group e%u = HOLDS_S(\"%u\", h%u) & %s;\n",
-            at, z.text, at, predicate_of(i->condition), at, lanes);
+            name, z.text, name, predicate_of(i->condition), name, lanes);
 }
 
 static void write_step(FILE *out, const struct block *b, uint32_t at, bool is_part,
@@ -326,8 +349,8 @@ static void write_step(FILE *out, const struct block *b, uint32_t at, bool is_pa
 
     write_value(out, b, at);
     if (element.kind == VE_ELEMENT_LOAD) {
-        fprintf(out, "%sof_%s(a%u + %u * i%s);\n", is_part ? "some_" : "", name_of(b, at), at,
-                element.bytes, is_part ? ", lanes" : "");
+        fprintf(out, "%sof_%s(a%u + %u * %s%s);\n", is_part ? "some_" : "", name_of(b, at), at,
+                element.bytes, first_of(b).text, is_part ? ", lanes" : "");
     } else {
         write_function(out, b, at);
         const char *wanted = element.keeps ? lanes.text : is_part ? "lanes" : NULL;
@@ -336,8 +359,9 @@ static void write_step(FILE *out, const struct block *b, uint32_t at, bool is_pa
         fprintf(out, element.from == VE_PART_WHOLE ? "%s);\n" : "LOWER_OF(%s));\n", lanes.text);
     }
     if (raises_only(b, at))
-        fprintf(out, "    KEEP_RAISED(%c%u);\n", element.to == VE_PART_WHOLE ? 'x' : 'h', at);
-    fprintf(out, "    const group e%u = ", at);
+        fprintf(out, "    KEEP_RAISED(%c%u);\n", element.to == VE_PART_WHOLE ? 'x' : 'h',
+                named(b, at));
+    fprintf(out, "    const group e%u = ", named(b, at));
     if (element.keeps)
         fprintf(out, "CHOSEN(%s, %s, %s);\n", lanes.text, whole_of(b, at).text,
                 vector_now(b, made, i->vx, VE_PART_WHOLE).text);
@@ -406,7 +430,7 @@ static void write_check(FILE *out, const struct block *b)
                 is_double ? "D"
                 : is_half ? "HALF"
                           : "S",
-                is_half ? 'h' : 'x', at);
+                is_half ? 'h' : 'x', named(b, at));
         is_first = false;
     }
     if (!is_first)
@@ -420,14 +444,14 @@ static void write_check(FILE *out, const struct block *b)
 static void write_address_check(FILE *out, const struct block *b, bool is_part,
                                 const struct made *made)
 {
-    const uint32_t store = b->store, bytes = element_of(b, store).bytes;
+    const uint32_t store = b->store, bytes = element_of(b, store).bytes, name = named(b, store);
     struct ve_operand_text address =
         vector_now(b, made, instruction_of(b, store)->vy, VE_PART_WHOLE);
-    fprintf(out, "    const group t%u = %s;\n    if (RARELY(is_any(((t%u & %u)", store,
-            address.text, store, bytes - 1);
+    fprintf(out, "    const group t%u = %s;\n    if (RARELY(is_any(((t%u & %u)", name, address.text,
+            name, bytes - 1);
     for (uint32_t at = b->first; at < store && ends_with(b, VE_ELEMENT_SCATTER); at++)
         if (element_of(b, at).kind == VE_ELEMENT_LOAD)
-            fprintf(out, " | (group)(t%u - (a%u - %u) < ALL(%u * n + %u))", store, at, bytes - 1,
+            fprintf(out, " | (group)(t%u - (a%u - %u) < ALL(%u * n + %u))", name, at, bytes - 1,
                     element_of(b, at).bytes, bytes - 1);
     fprintf(out, ") & %s))) goto apart_%u;\n", lanes_now(b, store, is_part, made).text, b->first);
 }
@@ -441,46 +465,99 @@ static void write_end(FILE *out, const struct block *b, bool is_part, const stru
     bool is_some = element.is_masked || is_part;
     fprintf(out, "    %sof_%s(", is_some ? "some_" : "", name_of(b, at));
     if (element.kind == VE_ELEMENT_GATHER)
-        fprintf(out, "&core->v[%u][i], t%u", i->vx, at);
+        fprintf(out, "&core->v[%u][%s], t%u", i->vx, first_of(b).text, named(b, at));
     else if (element.kind == VE_ELEMENT_SCATTER)
-        fprintf(out, "t%u, %s", at, vector_now(b, made, i->vx, element.from).text);
+        fprintf(out, "t%u, %s", named(b, at), vector_now(b, made, i->vx, element.from).text);
     else
-        fprintf(out, "a%u + %u * i, %s", at, element.bytes,
+        fprintf(out, "a%u + %u * %s, %s", at, element.bytes, first_of(b).text,
                 vector_now(b, made, i->vx, element.from).text);
     if (is_some)
         fprintf(out, ", %s", lanes_now(b, at, is_part, made).text);
     fprintf(out, ");\n");
 }
 
-static void write_group(FILE *out, const struct block *b, bool is_part)
+/* What a group makes. */
+static void write_values(FILE *out, const struct block *b, bool is_part, struct made *made)
 {
-    struct made made;
-    memset(&made, 0xFF, sizeof made);
+    const struct ve_operand_text first = first_of(b);
+    memset(made, 0xFF, sizeof *made);
     for (uint32_t mask = 0; mask < VE_MASKS; mask++)
         if (b->mask_is_read[mask])
-            fprintf(out, "    const group k%u = LANES_OF(%u)%s;\n", mask, mask,
-                    is_part ? " & lanes" : "");
+            fprintf(out, "    const group k%u = LANES_OF(%u, %s)%s;\n", named(b, mask), mask,
+                    first.text, is_part ? " & lanes" : "");
     for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
         if (b->is_read[vector])
-            fprintf(out, "    const group r%u = ROW(%u)%s;\n", vector, vector,
-                    is_part ? " & lanes" : "");
-    write_steps(out, b, is_part, &made);
+            fprintf(out, "    const group r%u = ROW(%u, %s)%s;\n", named(b, vector), vector,
+                    first.text, is_part ? " & lanes" : "");
+    write_steps(out, b, is_part, made);
+}
+
+/* Checks that it can be left here, where nothing is written yet. */
+static void write_checks(FILE *out, const struct block *b, bool is_part, const struct made *made)
+{
     write_check(out, b);
     if (has_addresses(b))
-        write_address_check(out, b, is_part, &made);
+        write_address_check(out, b, is_part, made);
+}
 
+/* What registers have of it. */
+static void write_puts(FILE *out, const struct block *b, bool is_part)
+{
+    const struct ve_operand_text first = first_of(b);
     for (uint32_t vector = 0; vector < VE_VECTORS; vector++)
         if (b->last[vector] != NOWHERE)
-            fprintf(out, "    %sPUT%s(%u, %s);\n",
+            fprintf(out, "    %sPUT%s(%u, %s, %s);\n",
                     (b->forgotten & ve_bit(vector)) != 0 ? "if (!forgets) " : "",
-                    is_part ? "_PART" : "", vector, put_of(b, b->last[vector]).text);
+                    is_part ? "_PART" : "", vector, first.text, put_of(b, b->last[vector]).text);
     for (uint32_t mask = 0; mask < VE_MASKS; mask++)
         if (b->last_mask[mask] != NOWHERE)
-            fprintf(out, "    %sPUT_MASK(%u, e%u, %s);\n",
+            fprintf(out, "    %sPUT_MASK(%u, %s, e%u, %s);\n",
                     (b->path.masks_written >> mask & 1) != 0 ? "if (!forgets) " : "", mask,
-                    b->last_mask[mask], is_part ? "n - i" : "LANES");
-    if (b->store < b->end)
+                    first.text, named(b, b->last_mask[mask]), is_part ? "n - i" : "LANES");
+}
+
+/*
+ * Groups of which all load before one stores: a load waits for a store just before whose address is
+ * the same but for the page, and is a whole group late then.
+ */
+static void write_groups(FILE *out, struct block *b, uint32_t count, bool is_part)
+{
+    struct made made; /* the same of each */
+    for (b->group = 0; b->group < count; b->group++)
+        write_values(out, b, is_part, &made);
+    for (b->group = 0; b->group < count; b->group++)
+        write_checks(out, b, is_part, &made);
+    for (b->group = 0; b->group < count; b->group++)
+        write_puts(out, b, is_part);
+    for (b->group = 0; b->group < count && b->store < b->end; b->group++)
         write_end(out, b, is_part, &made);
+    b->group = 0;
+}
+
+/* True if groups pass together: a short block loads, and then stores or gathers. */
+static bool go_together(const struct block *b)
+{
+    uint32_t vectors = 0;
+    bool loads = false;
+    for (uint32_t at = b->first; at < b->end; at++) {
+        vectors += element_of(b, at).kind != VE_ELEMENT_NONE;
+        loads |= element_of(b, at).kind == VE_ELEMENT_LOAD;
+    }
+    return loads && b->store < b->end && vectors <= TOGETHER_INSTRUCTIONS_MOST;
+}
+
+static void write_loops(FILE *out, struct block *b)
+{
+    if (go_together(b)) {
+        fprintf(out, "    for (; i + %u * LANES <= n; i += %u * LANES) {\n", TOGETHER, TOGETHER);
+        write_groups(out, b, TOGETHER, false);
+        fprintf(out, "    }\n");
+    }
+    fprintf(out, "    for (; i + LANES <= n; i += LANES) {\n");
+    write_groups(out, b, 1, false);
+    fprintf(out, "    }\n    if (i < n) {\n    const group lanes = first_lanes(n - i);\n");
+    write_groups(out, b, 1, true);
+    fprintf(out, "    }\n");
 }
 
 /* --- the whole ---
@@ -586,11 +663,7 @@ void ve_block_write(FILE *out, const struct ve_plan *plan, uint32_t first)
     if (b->store < b->end)
         fprintf(out, "    AT(list + %u);\n", b->store);
 
-    fprintf(out, "    for (; i + LANES <= n; i += LANES) {\n");
-    write_group(out, b, false);
-    fprintf(out, "    }\n    if (i < n) {\n    const group lanes = first_lanes(n - i);\n");
-    write_group(out, b, true);
-    fprintf(out, "    }\n");
+    write_loops(out, &block);
     write_apart(out, b);
     fprintf(out, "    goto done_%u;\nslow_%u:;\n", first, first);
     write_saved(out, b, "    s%u = old%u;\n");

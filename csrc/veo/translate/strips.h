@@ -154,8 +154,8 @@ IN_LINE void put_mask(uint64_t *mask, uint64_t i, group lanes, uint64_t count)
     bits = bits << (64 - LANES) >> i % 64;
     mask[i / 64] = (mask[i / 64] & ~written) | (bits & written);
 }
-#define LANES_OF(number) lanes_of(core->vm[number], i)
-#define PUT_MASK(number, lanes, count) put_mask(core->vm[number], i, lanes, count)
+#define LANES_OF(number, i) lanes_of(core->vm[number], i)
+#define PUT_MASK(number, i, lanes, count) put_mask(core->vm[number], i, lanes, count)
 
 /* Numbers among which is a NaN, as a value that is not 0. Of several NaNs the host takes one. */
 #if LANES == 8
@@ -351,9 +351,9 @@ IN_LINE bool are_apart(uint64_t load, uint64_t load_bytes, uint64_t store, uint6
 
 /* --- registers --- */
 
-#define ROW(number) (*(group_in_memory *)&core->v[number][i])
-#define PUT(number, value) ROW(number) = (value)
-#define PUT_PART(number, value) ROW(number) = (ROW(number) & ~lanes) | ((value) & lanes)
+#define ROW(number, i) (*(group_in_memory *)&core->v[number][i])
+#define PUT(number, i, value) ROW(number, i) = (value)
+#define PUT_PART(number, i, value) ROW(number, i) = (ROW(number, i) & ~lanes) | ((value) & lanes)
 
 /* True if the host rounds to nearest, as COMPARE does. */
 IN_LINE bool rounds_to_nearest(void)
