@@ -476,7 +476,7 @@ static void write_end(FILE *out, const struct block *b, bool is_part, const stru
     fprintf(out, ");\n");
 }
 
-/* What a group makes. */
+/* Values of a group. */
 static void write_values(FILE *out, const struct block *b, bool is_part, struct made *made)
 {
     const struct ve_operand_text first = first_of(b);
@@ -500,7 +500,7 @@ static void write_checks(FILE *out, const struct block *b, bool is_part, const s
         write_address_check(out, b, is_part, made);
 }
 
-/* What registers have of it. */
+/* Registers of a group. */
 static void write_puts(FILE *out, const struct block *b, bool is_part)
 {
     const struct ve_operand_text first = first_of(b);
