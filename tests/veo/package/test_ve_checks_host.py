@@ -50,6 +50,15 @@ void fill(double *x, long have, long n)
     __vr v = _vel_vbrdd_vsl(1, have);
     _vel_vst_vssl(v, 8, x, n);
 }
+void pass(long *wide, int *narrow, const volatile long *p, const volatile int *q)
+{
+    *wide = *p;
+    *narrow = *q;
+}
+void pass_own(long *wide, int *narrow)
+{
+    pass(wide, narrow, malloc(8), malloc(4));
+}
 long second(long a, long b) { return b > 3 ? a : labs(a); }
 """
 HOST = """
@@ -83,6 +92,21 @@ def call_host(kernels: str, calls: str) -> tuple[int, str, str]:
         timeout=120,
     )
     return done.returncode, done.stdout, masked(done.stderr.replace(kernels, "k.o"))
+
+
+def test_what_the_host_reads_and_nobody_wrote_is_told(kernels):
+    calls = """
+block = proc.alloc_mem(16)
+library.pass_own(context, int(block), int(block) + 8).wait_result()
+proc.free_mem(block)"""
+    status, _, report = call_host(kernels, calls)
+    assert status == 9
+    told = [line for line in report.splitlines() if line.startswith("== VE ")]
+    where = "stores, where the host reads it, %sN, which was never written"
+    assert [line.partition(", or")[0] for line in told] == [
+        f"== VE k.o: uninitialised: 'st' {where}",
+        f"== VE k.o: uninitialised: 'stl' {where}",
+    ]
 
 
 def test_memory_that_the_host_writes_counts_as_written(kernels):
