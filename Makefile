@@ -235,5 +235,5 @@ clean:
 	rm -rf build dist docs/_build *.egg-info .venv .venv-sanitize .venv-coverage .venv-wheels .mypy_cache .ruff_cache .pytest_cache
 	rm -rf veo/lib veo/bin veo/include dpu/lib dpu/include dpu/runtime accl/lib accl/include
 	rm -rf offchip/bin .hypothesis
-	find offchip veo dpu accl accelforge tests benchmarks examples buildtools -name '*.so' -delete \
+	find offchip veo dpu accl accelforge tests benchmarks examples buildtools -name '*.so' -exec rm -f {} + \
 	  -o -name __pycache__ -type d -prune -exec rm -rf {} +
