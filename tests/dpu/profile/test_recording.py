@@ -52,6 +52,23 @@ def test_sums_are_those_of_the_reports(
     )
 
 
+SETS = """
+import sys
+from dpu import DpuSet
+for _ in range(3):
+    with DpuSet(nr_dpus=2, binary=sys.argv[1]) as dpus:
+        dpus.exec()
+        print(dpus.report.instructions)
+"""
+
+
+def test_sets_that_follow_each_other_are_added_up(program: Path, tmp_path: Path) -> None:
+    words = [sys.executable, "-c", SETS, str(program)]
+    profile, told = profile_of(words, tmp_path, dpus="all")
+    [figures] = program_figures(profile)
+    assert sum(site.instructions for site in figures.sites) == sum(map(int, told)) > 0
+
+
 def test_cycles_are_those_without_a_profile(program: Path, tmp_path: Path) -> None:
     words = command(program, 2)
     _, told = profile_of(words, tmp_path)

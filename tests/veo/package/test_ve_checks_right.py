@@ -311,3 +311,16 @@ def test_cplusplus_is_right(run):
             sum += row[i];
     return sum != 1225;"""
     assert run(body, functions, cxx=True, flags="-O1 -std=c++17") == (0, NOTHING)
+
+
+def test_a_mask_beyond_the_length_decides_nothing(run):
+    body = """
+    static long z[16];
+    long *p = malloc(128);
+    for (int i = 0; i < 8; i++)
+        p[i] = 1;
+    __vm256 mask = _vel_vfmklgt_mvl(_vel_vld_vssl(8, p, 9), 9);
+    __vr v = _vel_vld_vssl(8, z, 16);
+    v = _vel_vcp_vvmvl(v, mask, v, 8);
+    return _vel_lvsl_svs(_vel_vsuml_vvl(v, 8), 0) != 0;"""
+    assert run(body) == (0, NOTHING)
