@@ -39,6 +39,13 @@ enum dpu_check {
 
 #define DPU_CHECK_ALL 63u
 
+/* A list of struct check_word, for check_options_read(). */
+#define DPU_CHECK_WORD(identifier, name, value) {name, value},
+#define DPU_CHECK_WORDS \
+    { \
+        DPU_CHECK_LIST(DPU_CHECK_WORD){"all", DPU_CHECK_ALL}, \
+    }
+
 enum dpu_finding_kind {
     DPU_FINDING_UNDEFINED_CONDITION, /* a jump depends on bytes that were never written */
     DPU_FINDING_UNDEFINED_ADDRESS,   /* an address of an access or a transfer does */

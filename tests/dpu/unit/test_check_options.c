@@ -2,11 +2,11 @@
 /*
  * The words of DPU_CHECK: what is wanted, and random texts, which are taken or explained.
  *
- * build: csrc/dpu/lib/run/check_options.c csrc/common/check_options.c
+ * build: csrc/common/check_options.c
  */
 #include "tests/support/check.h"
+#include "common/check_options.h"
 #include "dpu/checks/checks.h"
-#include "dpu/lib/run/check_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,10 @@ enum { ROUNDS = 20000, WORDS_MAX = 40, PROBLEM = 200 };
 
 static bool read_text(struct check_options *options, const char *text, char *problem)
 {
+    static const struct check_word checks[] = DPU_CHECK_WORDS;
     memset(problem, 0, PROBLEM);
-    return dpulib_check_options_read(options, text, problem, PROBLEM);
+    return check_options_read(options, checks, sizeof checks / sizeof *checks, text, problem,
+                              PROBLEM);
 }
 
 static void test_words(void)

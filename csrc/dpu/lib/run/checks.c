@@ -2,13 +2,13 @@
 #include "dpu/lib/run/checks.h"
 
 #include "dpu/checks/checks.h"
+#include "common/check_options.h"
 #include "common/text.h"
 #include "dpu/lib/core/lock.h"
 #include "dpu/lib/core/settings.h"
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/programs/program.h"
 #include "dpu/lib/run/check_layout.h"
-#include "dpu/lib/run/check_options.h"
 #include "dpu/lib/run/check_text.h"
 #include "dpu/lib/run/waiting.h"
 
@@ -303,9 +303,11 @@ static void watch_signals(void)
 
 __attribute__((constructor)) static void set_up(void)
 {
+    static const struct check_word words[] = DPU_CHECK_WORDS;
     char problem[200];
     const char *wanted = dpulib_setting(DPULIB_DPU_CHECK);
-    if (!dpulib_check_options_read(&options, wanted, problem, sizeof problem))
+    if (!check_options_read(&options, words, sizeof words / sizeof *words, wanted, problem,
+                            sizeof problem))
         dpulib_refuse_setting(DPULIB_DPU_CHECK, problem);
     else if (options.log != NULL)
         dpulib_check_writable(DPULIB_DPU_CHECK, options.log);

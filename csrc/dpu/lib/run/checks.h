@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checks.h: checks of programs, if DPU_CHECK asks for them (check_options.h). Each DPU then has its
- * dpu_checks at its machine, and what they find is written once for all DPUs of the process.
+ * checks.h: checks of programs, if DPU_CHECK asks for them (common/check_options.h). Each DPU then
+ * has its dpu_checks at its machine, and what they find is written once for all DPUs of the
+ * process.
  */
 #ifndef OFFCHIP_DPU_LIB_CHECKS_H
 #define OFFCHIP_DPU_LIB_CHECKS_H
