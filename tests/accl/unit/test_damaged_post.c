@@ -6,23 +6,14 @@
  * and so is the rank. Two ranks of one process.
  */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "tests/support/check.h"
 
 #include "accl.h"
 #include "accl/base/communicator.h"
 #include "accl/transport/shm/lane.h"
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: failed: %s (%s)\n", __FILE__, __LINE__, #condition, \
-                    accl_error_message()); \
-            exit(1); \
-        } \
-    } while (0)
 
 /* More elements than a post has room for. */
 enum { RANKS = 2, COUNT = 5000 };

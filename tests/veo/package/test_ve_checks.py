@@ -134,7 +134,7 @@ def test_addresses_that_were_never_written_are_told_once(run):
     assert report[1].endswith("== 1 found, of which 0 are repeated or too many to be shown\n")
 
 
-def test_bits_that_an_operation_makes_whatever_they_were_are_written(run):
+def test_bits_that_do_not_depend_on_operands_are_defined(run):
     body = """
     long *p = malloc(2048);
     __vr v = _vel_vld_vssl(8, p, 256);

@@ -193,4 +193,12 @@ static inline bool switching_gate(struct ve_core *core, uint64_t address)
 #define COUNT_DOWN WORD(LEA, SX(COUNTER) | SZ(COUNTER) | DISPLACEMENT(-1))
 #define UP_TO_0(words) BRANCH(BR_L, VE_GREATER, SY(COUNTER), -8 * (words))
 
+/* A PSW that rounds to the nearest. */
+#define NEAREST ((uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT)
+
+/* The operands of a vector instruction, which are registers: x = y, z. */
+#define VECTORS(x, y, z) ((uint64_t)(x) << 24 | (uint64_t)(y) << 16 | (uint64_t)(z) << 8)
+#define LOAD(x, address) WORD(VLD, VECTORS(x, 0, 0) | IY(8) | SZ(address))
+#define KEEP(x, address) WORD(VST, VECTORS(x, 0, 0) | IY(8) | SZ(address))
+
 #endif

@@ -220,14 +220,8 @@ static void test_blocks_do_what_their_instructions_do(void)
     CHECK(compiled() >= before + seeds);
 }
 
-/* The operands of a vector instruction, which are registers: x = y, z. */
-#define VECTORS(x, y, z) ((uint64_t)(x) << 24 | (uint64_t)(y) << 16 | (uint64_t)(z) << 8)
-#define LOAD(x, address) WORD(VLD, VECTORS(x, 0, 0) | IY(8) | SZ(address))
-#define KEEP(x, address) WORD(VST, VECTORS(x, 0, 0) | IY(8) | SZ(address))
 #define DOUBLE_OF(x, y) WORD(VADDS_L, VECTORS(x, y, y))
 #define SUM_OF(x, y) WORD(VADDS_L, VECTORS(x, 0, y) | SY(COUNTER) | UINT64_C(1) << 53)
-static const uint64_t NEAREST = (uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT;
-
 static void test_stores_and_loads_of_blocks_overlap(void)
 {
     enum { A = 21, B = 22, C = 23, D = 24 };

@@ -7,15 +7,9 @@
 #include "tests/veo/support/ve_engines.h"
 #include "veo/translate/block.h"
 
-/* The operands of a vector instruction, which are registers: x = y, z. */
-#define VECTORS(x, y, z) ((uint64_t)(x) << 24 | (uint64_t)(y) << 16 | (uint64_t)(z) << 8)
-#define LOAD(x, address) WORD(VLD, VECTORS(x, 0, 0) | IY(8) | SZ(address))
-#define KEEP(x, address) WORD(VST, VECTORS(x, 0, 0) | IY(8) | SZ(address))
 #define SUM_OF(x, y, z) WORD(VADDS_L, VECTORS(x, y, z))
 #define MASKED(mask) ((uint64_t)(mask) << 48)
 #define TO_Y (UINT64_C(1) << 53)
-
-static const uint64_t NEAREST = (uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT;
 
 /* Vectors of each length, whose elements are scattered to four places. */
 static void test_of_many_stores_to_one_place_the_last_remains(void)

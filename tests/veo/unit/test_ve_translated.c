@@ -81,8 +81,6 @@ static void test_switches_between_engines_change_nothing(void)
     CHECK(compiled() >= before + 3);
 }
 
-static const uint64_t NEAREST = (uint64_t)VE_IRM_NEAREST << VE_PSW_ROUNDING_SHIFT;
-
 static void test_a_computed_branch_depends_on_its_condition(void)
 {
     const uint64_t words[] = {
