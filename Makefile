@@ -24,6 +24,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# Commands and tests start many interpreters: each would compile all modules from their text.
+unexport PYTHONDONTWRITEBYTECODE
 # Folders and files with tests, as in: make test TESTS=tests/accl/unit
 TESTS  ?= tests
 

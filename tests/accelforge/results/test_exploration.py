@@ -23,6 +23,7 @@ from accelforge._join import Front
 from accelforge.exploration.pareto import pareto_front
 from offchip.store import Store, StoreError
 from tests.accelforge.mapper.small import chain_of, memory
+from tests.support.full import share
 
 SIZES = [150, 300, 5000]
 AXES = {
@@ -221,21 +222,27 @@ axes = {
 }
 with Killer(1) as executor:
     found = af.Spec.from_yaml(sys.argv[1]).explore(
-        axes, ["energy", "latency", "usage of Buffer"], method=sys.argv[3], count=100_000,
-        file=sys.argv[2], executor=executor)
+        axes, ["energy", "latency", "usage of Buffer"], method=sys.argv[3],
+        count=int(sys.argv[5]), file=sys.argv[2], executor=executor)
 print(len(found), found.evaluated, found.front())
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("method", "kills"), [("random", (5, 4)), ("adaptive", (60, 90))])
+@pytest.mark.parametrize(
+    ("method", "kills"),
+    [("random", share((3, 2), (5, 4))), ("adaptive", share((30, 45), (60, 90)))],
+)
 def test_killed_twice_and_resumed_it_is_the_same_set(tmp_path, texts, method, kills):
     source = tmp_path / "spec.yaml"
     source.write_text(texts.ARCH.replace("{{SIZE | default(100000)}}", "100000")
                       + texts.WORKLOAD + texts.MAPPING)  # fmt: skip
 
+    number = share(50_000, 100_000)
+
     def run(file, kill):
-        command = [sys.executable, "-c", RUN, source, tmp_path / file, method, str(kill)]
+        command = [sys.executable, "-c", RUN, source, tmp_path / file, method, kill, number]
+        command = list(map(str, command))
         return subprocess.run(command, capture_output=True, text=True, timeout=100)
 
     for kill in kills:
@@ -248,7 +255,7 @@ def test_killed_twice_and_resumed_it_is_the_same_set(tmp_path, texts, method, ki
         connection = sqlite3.connect(tmp_path / name)
         rows.append(connection.execute("SELECT * FROM points").fetchall())
         connection.close()
-    assert len(rows[0]) == 100_000
+    assert len(rows[0]) == number
     assert rows[0] == rows[1]
     count, evaluated = map(int, resumed.stdout.split()[:2])
     assert 0 < evaluated < count
