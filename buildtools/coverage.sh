@@ -51,7 +51,7 @@ measure() {
 # forms of assembly for lines that others execute.
 failures=0
 run_tests() {
-    $python -m pytest "$@" -m "not packaging and not slow" -o timeout=600 \
+    $python -P -m pytest "$@" -m "not packaging and not slow" -o timeout=600 \
         --deselect tests/dpu/reference/test_machine_against_reference.py \
         --deselect tests/dpu/reference/test_programs_against_reference.py \
         --deselect tests/dpu/asm/test_forms.py::test_text_and_word_mean_the_same \

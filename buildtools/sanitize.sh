@@ -26,5 +26,5 @@ set -- "$@" tests/dpu/package tests/dpu/reference tests/dpu/asm tests/dpu/abi te
 for name in bench commands completion demo info outputs pkg_config pytest_plugin sdk_folder selftest; do
     set -- "$@" "--ignore=tests/offchip/test_$name.py"
 done
-LD_PRELOAD="$($cc -print-file-name=libasan.so)" exec $venv/bin/python -m pytest "$@" -n $((2 * $(nproc))) \
+LD_PRELOAD="$($cc -print-file-name=libasan.so)" exec $venv/bin/python -P -m pytest "$@" -n $((2 * $(nproc))) \
     -m "not packaging and not slow and not nosanitize" -o timeout=300 -p no:cacheprovider

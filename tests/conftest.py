@@ -150,8 +150,20 @@ def _is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
 
 
+def _expect_installed_packages() -> None:
+    """Refuse the packages in the tree where those of another preset are to be tested."""
+    found = importlib.util.find_spec("offchip")
+    if "OFFCHIP_PRESET" in os.environ and found is not None and found.origin is not None:
+        if Path(found.origin).parent == ROOT / "offchip":
+            raise pytest.UsageError(
+                f"OFFCHIP_PRESET is {os.environ['OFFCHIP_PRESET']}, and offchip is that in the tree, "
+                "which is not built so: python -P -m pytest does not look here"
+            )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Have a room for the tests that are to be alone."""
+    _expect_installed_packages()
     if not _is_worker(config):
         stack = contextlib.ExitStack()
         stack.enter_context(open_room())

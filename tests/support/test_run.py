@@ -29,6 +29,26 @@ def test_names_of_tests_are_the_same_in_each_process(request: pytest.FixtureRequ
     assert len(names) == len(set(names))
 
 
+@pytest.mark.parametrize(("words", "passes"), [(["-m"], False), (["-P", "-m"], True)])
+def test_packages_in_the_tree_are_not_taken_for_sanitized_ones(
+    root: Path, tmp_path: Path, words: list[str], passes: bool
+) -> None:
+    site = tmp_path / "site"
+    (site / "offchip").mkdir(parents=True)
+    (site / "offchip" / "__init__.py").touch()
+    command = [sys.executable, *words, "pytest", "-n0", "-p", "no:offchip", "--collect-only", "-q"]
+    done = subprocess.run(
+        [*command, "tests/support/test_leak_guard.py"],
+        cwd=root,
+        env={**os.environ, "OFFCHIP_PRESET": "asan", "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == (0 if passes else pytest.ExitCode.USAGE_ERROR), done.stderr
+    assert ("OFFCHIP_PRESET is asan" in done.stderr) is not passes
+
+
 class Visitor(threading.Thread):
     """Is in the room until it is told to leave; each opens the locks itself, as a process does."""
 
