@@ -5,6 +5,7 @@ A library is loaded when the first set is allocated (or `use_library()` or `libr
 by the rule of `offchip.loader`, and stays loaded. Several may be: each `DpuSet` belongs to one.
 """
 
+from libc.stdint cimport uint32_t
 from libc.stdlib cimport free
 from dpu.libdpu cimport (
     DPU_REQUIRED_COUNT,
@@ -111,6 +112,25 @@ cdef class Library(LoadedLibrary):
     def take_trace(self):
         """Return the calls so far, which are then forgotten, and how many more there were."""
         return taken_trace()
+
+    def serve(self, int fd, uint32_t threads=0):
+        """Run DPUs of another process over a connected socket until it closes it.
+
+        `dpu.serve` does so for all connections of a socket. The soft twin alone can.
+
+        Parameters
+        ----------
+        fd : int
+            The socket's file descriptor, which stays open.
+        threads : int, optional
+            Threads for launches; 0: one per core.
+        """
+        cdef dpu_error_t status
+        self.need(<const void *>self.soft.dpusoft_serve, "serve")
+        with nogil:
+            status = self.soft.dpusoft_serve(fd, threads)
+        if status:
+            self.fail(status, "dpusoft_serve")
 
     @property
     def is_soft(self):

@@ -194,6 +194,7 @@ cdef extern from "dpu_table.h" nogil:
         dpu_error_t (*dpusoft_wait_for_room)(dpu_set_t, int64_t, bool *) noexcept nogil
         dpu_error_t (*dpusoft_waits_for)(dpu_set_t, char *, size_t) noexcept nogil
         dpu_error_t (*dpusoft_interrupt)(dpu_set_t) noexcept nogil
+        dpu_error_t (*dpusoft_serve)(int, uint32_t) noexcept nogil
         dpu_error_t (*dpusoft_keep_warnings)(dpu_set_t, bool) noexcept nogil
         dpu_error_t (*dpusoft_take_warning)(dpu_set_t, char *, size_t, uint32_t *) noexcept nogil
         dpu_error_t (*dpusoft_debug_boot)(dpu_set_t) noexcept nogil

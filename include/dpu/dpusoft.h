@@ -125,6 +125,13 @@ dpu_error_t dpusoft_waits_for(struct dpu_set_t set, char *text, size_t size);
 dpu_error_t dpusoft_interrupt(struct dpu_set_t set);
 
 /*
+ * Runs DPUs of another process, whose DPU_SOFT_SERVERS names the socket that FD is a connection of.
+ * Blocks until that process closes it, or sends what makes no sense, which is an error. THREADS: of
+ * this process for launches; 0: one per core. FD stays open.
+ */
+dpu_error_t dpusoft_serve(int fd, uint32_t threads);
+
+/*
  * Debugging one DPU. dpusoft_debug_boot() makes a launch that waits before its first instruction;
  * it goes on by the functions below, or is given up by dpu_load() or another boot. All wait for
  * the rank's queue. Breakpoints stop only what dpusoft_debug_continue() runs.
@@ -157,6 +164,7 @@ dpu_error_t dpusoft_debug_set_thread(struct dpu_set_t dpu, uint32_t thread,
     X(dpusoft_wait_for_room) \
     X(dpusoft_waits_for) \
     X(dpusoft_interrupt) \
+    X(dpusoft_serve) \
     X(dpusoft_keep_warnings) \
     X(dpusoft_take_warning) \
     X(dpusoft_debug_boot) \

@@ -22,6 +22,12 @@ static void mark(struct dpu_checks *checks, uint32_t address, uint32_t end, uint
         memset(checks->undefined + address, mask, end - address);
 }
 
+static const uint8_t *wram_of(struct dpu_checks *checks)
+{
+    struct dpu_machine *machine = checks->machine;
+    return dpu_machine_wram(machine, 0, dpu_machine_wram_size(machine), false);
+}
+
 void defined_load(struct dpu_checks *checks)
 {
     const struct dpu_check_layout *layout = &checks->layout;
@@ -40,7 +46,7 @@ void defined_load(struct dpu_checks *checks)
  * writes words. */
 void defined_by_host(struct dpu_checks *checks)
 {
-    const uint8_t *wram = dpu_machine_wram(checks->machine);
+    const uint8_t *wram = wram_of(checks);
     uint32_t size = dpu_machine_wram_size(checks->machine);
     for (uint32_t i = 0; i < size; i += 8)
         if (memcmp(wram + i, checks->kept + i, 8) != 0)
@@ -49,7 +55,7 @@ void defined_by_host(struct dpu_checks *checks)
 
 void defined_end(struct dpu_checks *checks)
 {
-    memcpy(checks->kept, dpu_machine_wram(checks->machine), dpu_machine_wram_size(checks->machine));
+    memcpy(checks->kept, wram_of(checks), dpu_machine_wram_size(checks->machine));
 }
 
 void defined_transfer(struct dpu_checks *checks, const struct dpu_transfer *transfer)

@@ -3,6 +3,7 @@
 #include "cache.h"
 #include "execute.h"
 #include "raise.h"
+#include "remote_access.h"
 #include "snapshot.h"
 #include "transfer_time.h"
 
@@ -13,6 +14,7 @@
 /* The program is this machine's own: one that has ldmai is not shared. */
 static void to_iram(struct dpu_machine *m, uint32_t address, uint32_t from, uint32_t bytes)
 {
+    dpu_remote_touch(m, DPU_REMOTE_IRAM, address, bytes, true);
     for (uint32_t done = 0; done < bytes; done += 8) {
         uint64_t word;
         memcpy(&word, m->mram + from + done, 8);
@@ -49,6 +51,7 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
         dpu_cache_before_transfer(m, t, op, far, bytes, op->kind == DPU_OP_SDMA);
     if (op->kind == DPU_OP_SDMA) {
         dpu_snapshot_keep(m, far, bytes);
+        dpu_remote_touch(m, DPU_REMOTE_MRAM, far, bytes, true);
         copy_memory(m->mram + far, m->wram + near, bytes);
         m->dma.writes++;
         m->dma.write_bytes += bytes;

@@ -4,6 +4,7 @@
 #include "issue.h"
 #include "observed.h"
 #include "program.h"
+#include "remote_access.h"
 #include "snapshot.h"
 #include "timing.h"
 
@@ -203,6 +204,7 @@ bool dpu_machine_read_wram(const struct dpu_machine *m, uint32_t offset, void *d
 {
     if (!is_inside(offset, size, m->wram_size))
         return false;
+    dpu_remote_touch(m, DPU_REMOTE_WRAM, offset, size, false);
     if (size != 0)
         copy_memory(data, m->wram + offset, size);
     return true;
@@ -212,6 +214,7 @@ bool dpu_machine_write_wram(struct dpu_machine *m, uint32_t offset, const void *
 {
     if (!is_inside(offset, size, m->wram_size))
         return false;
+    dpu_remote_touch(m, DPU_REMOTE_WRAM, offset, size, true);
     if (size != 0)
         copy_memory(m->wram + offset, data, size);
     return true;
@@ -221,6 +224,7 @@ bool dpu_machine_read_mram(const struct dpu_machine *m, uint32_t offset, void *d
 {
     if (!is_inside(offset, size, m->mram_size))
         return false;
+    dpu_remote_touch(m, DPU_REMOTE_MRAM, offset, size, false);
     if (size != 0)
         copy_memory(data, m->mram + offset, size);
     return true;
@@ -230,6 +234,7 @@ bool dpu_machine_write_mram(struct dpu_machine *m, uint32_t offset, const void *
 {
     if (!is_inside(offset, size, m->mram_size))
         return false;
+    dpu_remote_touch(m, DPU_REMOTE_MRAM, offset, size, true);
     if (size != 0)
         copy_memory(m->mram + offset, data, size);
     return true;
@@ -240,6 +245,7 @@ bool dpu_machine_clear_mram(struct dpu_machine *m, uint32_t offset, size_t size)
     if (!is_inside(offset, size, m->mram_size))
         return false;
 
+    dpu_remote_touch(m, DPU_REMOTE_MRAM, offset, size, true);
     const size_t end = offset + size;
     const size_t first = (offset + PAGE - 1) / PAGE * PAGE, last = end / PAGE * PAGE;
     if (first >= last || madvise(m->mram + first, last - first, MADV_DONTNEED) != 0) {
@@ -257,6 +263,7 @@ bool dpu_machine_read_iram(const struct dpu_machine *m, uint32_t index, uint64_t
 {
     if (!is_inside(index, count, m->iram_size))
         return false;
+    dpu_remote_touch(m, DPU_REMOTE_IRAM, 8 * index, 8 * count, false);
     if (count != 0)
         memcpy(words, m->iram + index, count * sizeof *words);
     return true;
@@ -267,6 +274,7 @@ bool dpu_machine_write_iram(struct dpu_machine *m, uint32_t index, const uint64_
 {
     if (!is_inside(index, count, m->iram_size))
         return false;
+    dpu_remote_touch(m, DPU_REMOTE_IRAM, 8 * index, 8 * count, true);
     for (size_t i = 0; i < count; i++)
         m->iram[index + i] = words[i] & DPU_WORD_MASK;
 
@@ -276,12 +284,14 @@ bool dpu_machine_write_iram(struct dpu_machine *m, uint32_t index, const uint64_
     return true;
 }
 
-uint8_t *dpu_machine_wram(struct dpu_machine *m)
+uint8_t *dpu_machine_wram(struct dpu_machine *m, uint32_t offset, size_t size, bool writes)
 {
-    return m->wram;
+    dpu_remote_touch(m, DPU_REMOTE_WRAM, offset, size, writes);
+    return m->wram + offset;
 }
 
-uint8_t *dpu_machine_mram(struct dpu_machine *m)
+uint8_t *dpu_machine_mram(struct dpu_machine *m, uint32_t offset, size_t size, bool writes)
 {
-    return m->mram;
+    dpu_remote_touch(m, DPU_REMOTE_MRAM, offset, size, writes);
+    return m->mram + offset;
 }

@@ -205,9 +205,10 @@ bool dpu_machine_read_iram(const struct dpu_machine *machine, uint32_t index, ui
                            size_t count);
 bool dpu_machine_write_iram(struct dpu_machine *machine, uint32_t index, const uint64_t *words,
                             size_t count);
-/* The memories themselves, for transfers without a copy; valid until the machine is destroyed. */
-uint8_t *dpu_machine_wram(struct dpu_machine *machine);
-uint8_t *dpu_machine_mram(struct dpu_machine *machine);
+/* SIZE bytes of the memories themselves from OFFSET on, all inside, for transfers without a copy: to
+ * be read, or also written, before anything else is done with the machine. */
+uint8_t *dpu_machine_wram(struct dpu_machine *machine, uint32_t offset, size_t size, bool writes);
+uint8_t *dpu_machine_mram(struct dpu_machine *machine, uint32_t offset, size_t size, bool writes);
 
 /* State. False for an index that does not exist. A running tasklet set here goes on in run(). */
 bool dpu_machine_get_thread(const struct dpu_machine *machine, uint32_t thread,

@@ -155,6 +155,7 @@ struct dpu_engine;
 struct dpu_issue_fact;
 struct dpu_machine;
 struct dpu_program;
+struct dpu_remote_copy;
 struct dpu_snapshot;
 
 /*
@@ -212,6 +213,7 @@ struct dpu_machine {
     struct dpu_dma_totals launch_dma;                           /* likewise */
     uint64_t refresh_interval; /* cycle at which one of the launch begins; see timing.c */
     struct dpu_observing observing;
+    struct dpu_remote_copy *remote; /* NULL: no other process has one */
     struct dpu_dram dram;   /* if transfers are of banks */
     struct dpu_tlb tlb;     /* if MRAM is translated */
     struct dpu_cache cache; /* if there is one */

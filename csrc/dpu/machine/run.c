@@ -3,6 +3,7 @@
 #include "engine.h"
 #include "observed.h"
 #include "program.h"
+#include "remote_access.h"
 #include "snapshot.h"
 #include "turns.h"
 
@@ -55,6 +56,8 @@ static enum dpu_run_status run_and_report(struct dpu_machine *m, enum stepping s
                                           struct dpu_run_result *result)
 {
     enum dpu_run_status status = DPU_RUN_NO_MEMORY;
+    if (m->remote != NULL)
+        dpu_remote_before_run(m);
     if (dpu_cache_make(m) && (!m->iram_changed || dpu_program_join(m))) {
         uint64_t before = m->instructions;
         m->engine = dpu_choose_engine(m, stepping == STEP_BY_STEP);
@@ -68,6 +71,8 @@ static enum dpu_run_status run_and_report(struct dpu_machine *m, enum stepping s
                                   memory_order_relaxed);
     }
 
+    if (m->remote != NULL)
+        dpu_remote_after_run(m);
     if (result != NULL) {
         dpu_machine_get_result(m, result);
         result->status = (uint32_t)status;

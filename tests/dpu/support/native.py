@@ -168,9 +168,9 @@ class NativeMachine:
         options.max_cycles = 100_000_000
         self.handle = ctypes.c_void_p(library.dpu_machine_create(ctypes.byref(options)))
         assert self.handle.value is not None
-        wram = library.dpu_machine_wram(self.handle)
+        wram = library.dpu_machine_wram(self.handle, 0, 65536, True)
         self.wram = memoryview((u8 * 65536).from_address(wram)).cast("B")
-        mram = library.dpu_machine_mram(self.handle)
+        mram = library.dpu_machine_mram(self.handle, 0, 64 << 20, True)
         self.mram = memoryview((u8 * (64 << 20)).from_address(mram)).cast("B")
         self.result = RunResult()
         self._state = ThreadState()

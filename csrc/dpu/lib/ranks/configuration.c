@@ -110,6 +110,13 @@ static dpu_error_t read_no_reset(const struct reading *reading, const char *key,
     return status;
 }
 
+static dpu_error_t read_uses_servers(const struct reading *reading, const char *key,
+                                     const char *value, const char *want)
+{
+    (void)want;
+    return read_bool(reading, key, value, &reading->configuration->uses_servers);
+}
+
 static dpu_error_t unknown_soft_key(const struct reading *reading, const char *key)
 {
 #define NAME(name, ...) ", " name
@@ -251,6 +258,7 @@ dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration
         .members = DPU_MAX_NR_DPUS_PER_CI,
         .clock_division = 1,
         .reset_on_alloc = true,
+        .uses_servers = true,
         .sg_max_blocks = UINT32_MAX,
         .threads_per_rank = 1,
         .jobs_per_rank = 65536,

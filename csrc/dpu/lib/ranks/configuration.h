@@ -26,6 +26,7 @@ struct dpulib_configuration {
     uint32_t threads_per_rank;       /* 0: asynchronous calls are refused */
     uint32_t jobs_per_rank;          /* that a queue holds before a caller has to wait */
     uint32_t ranks;                  /* that exist */
+    bool uses_servers;
     bool ranks_given;                /* by a profile or the environment */
     uint32_t host_threads;           /* for launches and copies; 0: all cores */
     uint32_t launch_microseconds;    /* that a launch takes besides its cycles */

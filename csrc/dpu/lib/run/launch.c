@@ -12,6 +12,7 @@
 #include "dpu/lib/observe/recorder.h"
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/remote/remote.h"
 #include "dpu/lib/run/checks.h"
 #include "dpu/lib/run/debug_session.h"
 #include "dpu/lib/run/fault.h"
@@ -39,6 +40,12 @@
 
 /* DPUs of a launch of which each says how it ended. */
 #define TOLD_MAX 4
+
+/* Time that a thread waits for a launch elsewhere before others have their turn. */
+#define AWAY_LIMIT (20 * CLOCK_MILLISECOND)
+
+/* DPUs whose launches are under way in this process. */
+static _Atomic int32_t running_here;
 
 enum ending { IN_FAULT, EARLY, ASLEEP, ENDINGS };
 
@@ -168,15 +175,38 @@ static dpu_error_t begin(struct dpu_t *dpu, const struct dpulib_boot *boot)
     return DPU_OK;
 }
 
+static void count_here(struct dpu_t *dpu, bool here)
+{
+    if (dpu->here != here)
+        atomic_fetch_add_explicit(&running_here, here ? 1 : -1, memory_order_relaxed);
+    dpu->here = here;
+}
+
+/* A slice of a launch that a server runs is some time; none, if DPUs that run here could use it. */
+static enum dpu_run_status wait_for_server(struct dpu_t *dpu)
+{
+    if (is_interrupted(dpu))
+        return dpulib_remote_recall(dpu);
+    bool is_alone = atomic_load_explicit(&running_here, memory_order_relaxed) == 0;
+    return dpulib_remote_wait(dpu, is_alone ? AWAY_LIMIT : 0);
+}
+
+static enum dpu_run_status run_slice(struct dpu_t *dpu)
+{
+    count_here(dpu, true);
+    enum dpu_run_status status = dpu_machine_slice(dpu->machine, SLICE_ROUNDS, &dpu->result);
+    if (dpu->rank->configuration.machine.engine != DPU_ENGINE_DRIFT)
+        dpu_translate_poll(dpu->machine, false);
+    return status;
+}
+
 /* Operations that wait for the DPU to stand still come first, or it might wait forever. */
 static enum dpu_run_status take_turn(struct dpu_t *dpu)
 {
     while (atomic_load_explicit(&dpu->waiting, memory_order_acquire) != 0)
         sched_yield();
     pthread_mutex_lock(&dpu->turn);
-    enum dpu_run_status status = dpu_machine_slice(dpu->machine, SLICE_ROUNDS, &dpu->result);
-    if (dpu->rank->configuration.machine.engine != DPU_ENGINE_DRIFT)
-        dpu_translate_poll(dpu->machine, false);
+    enum dpu_run_status status = dpulib_remote_is_away(dpu) ? wait_for_server(dpu) : run_slice(dpu);
     pthread_mutex_unlock(&dpu->turn);
     return status;
 }
@@ -216,7 +246,9 @@ static dpu_error_t begin_launch(struct dpu_t *dpu, struct launch *launch)
         return refuse_stuck(dpu);
     if (is_interrupted(dpu))
         return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
-    dpu_error_t status = wait_for_code(dpu);
+    dpu_error_t status = dpulib_remote_check(dpu);
+    if (status == DPU_OK && dpu->remote == NULL)
+        status = wait_for_code(dpu);
     if (status != DPU_OK)
         return status;
     dpulib_record_begin(dpu, launch->figures.number);
@@ -247,29 +279,64 @@ static dpu_error_t end_of(struct dpu_t *dpu, struct launch *launch, enum dpu_run
     return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
 }
 
-/* One slice; `stepping` is set between two of them. */
-static enum dpulib_progress advance(struct dpu_t *dpu, void *argument, dpu_error_t *error)
+/* Begins a launch. True if it is over, or another has it for now. */
+static bool starts_elsewhere(struct dpu_t *dpu, struct launch *launch,
+                             enum dpulib_progress *progress, dpu_error_t *error)
 {
-    struct launch *launch = argument;
     enum dpu_run_status debugged;
-    if (!dpu->stepping) {
-        *error = begin_launch(dpu, launch);
-        if (*error != DPU_OK)
-            return DPULIB_FINISHED;
-        if (dpulib_debug_launch(dpu, &debugged)) {
-            *error = end_of(dpu, launch, debugged);
-            return DPULIB_FINISHED;
-        }
+    *progress = DPULIB_FINISHED;
+    *error = begin_launch(dpu, launch);
+    if (*error != DPU_OK)
+        return true;
+    if (dpulib_debug_launch(dpu, &debugged)) {
+        *error = end_of(dpu, launch, debugged);
+        return true;
     }
 
+    *progress = DPULIB_UNFINISHED;
+    dpu->stepping = dpulib_remote_launch(dpu);
+    return dpu->stepping;
+}
+
+/* A DPU whose server is lost, whatever it was doing. */
+static dpu_error_t end_lost(struct dpu_t *dpu, dpu_error_t lost)
+{
+    dpu->status = DPUSOFT_INTERRUPTED;
+    dpu->stuck = true;
+    return lost;
+}
+
+/* One slice; `stepping` is set between two of them. */
+static enum dpulib_progress run_some(struct dpu_t *dpu, struct launch *launch, dpu_error_t *error)
+{
+    enum dpulib_progress progress;
+    if (!dpu->stepping && starts_elsewhere(dpu, launch, &progress, error))
+        return progress;
+
     enum dpu_run_status status = take_turn(dpu);
+    dpu_error_t lost = dpulib_remote_check(dpu);
+    if (lost != DPU_OK) {
+        dpu->stepping = false;
+        *error = end_lost(dpu, lost);
+        return DPULIB_FINISHED;
+    }
+
     bool ended = status != DPU_RUN_INTERRUPTED && status != DPU_RUN_STEPPED;
-    dpu->stepping = !ended && !is_interrupted(dpu) && !dpulib_checks_deadlock(dpu);
+    dpu->stepping = dpulib_remote_is_away(dpu) ||
+                    (!ended && !is_interrupted(dpu) && !dpulib_checks_deadlock(dpu));
     if (dpu->stepping)
         return DPULIB_UNFINISHED;
 
     *error = end_of(dpu, launch, status);
     return DPULIB_FINISHED;
+}
+
+static enum dpulib_progress advance(struct dpu_t *dpu, void *argument, dpu_error_t *error)
+{
+    enum dpulib_progress progress = run_some(dpu, argument, error);
+    if (progress == DPULIB_FINISHED)
+        count_here(dpu, false);
+    return progress;
 }
 
 dpu_error_t dpulib_launch(struct dpu_set_t set, struct dpulib_boot boot, bool async)

@@ -10,6 +10,7 @@
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/configuration.h"
 #include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/remote/remote.h"
 #include "dpu/lib/run/fault.h"
 #include "dpu/lib/schedule/oldest.h"
 #include "dpu/lib/schedule/submit.h"
@@ -18,12 +19,13 @@
 
 #include <string.h>
 
-static uint32_t engine_of(const struct dpu_machine *machine)
+static uint32_t engine_of(const struct dpu_t *dpu)
 {
+    const struct dpu_machine *machine = dpu->machine;
     const char *name = dpu_machine_engine_name(machine);
     if (strcmp(name, "drift") != 0)
         return *name != 0 ? DPUSOFT_ENGINE_TURNS : DPUSOFT_ENGINE_NONE;
-    return dpu_translate_is_used(machine) ? DPUSOFT_ENGINE_TRANSLATED : DPUSOFT_ENGINE_DRIFT;
+    return dpulib_remote_was_translated(dpu) || dpu_translate_is_used(machine) ? DPUSOFT_ENGINE_TRANSLATED : DPUSOFT_ENGINE_DRIFT;
 }
 
 uint32_t dpulib_runtime_of(const struct dpu_t *dpu)
@@ -54,7 +56,7 @@ void dpulib_fill_launch_report(struct dpu_t *dpu, uint32_t status, struct dpusof
         .instructions = result->instructions,
         .dma_read_bytes = result->dma_read_bytes,
         .dma_write_bytes = result->dma_write_bytes,
-        .engine = engine_of(dpu->machine),
+        .engine = engine_of(dpu),
         .seconds = (double)result->cycles / (double)dpulib_clock(&dpu->rank->configuration),
         .runtime = dpulib_runtime_of(dpu),
         .joules = dpulib_joules(&dpu->rank->configuration, result->instructions),

@@ -140,7 +140,7 @@ static dpu_error_t load(struct dpu_t *dpu, void *argument)
 
     memset(&dpu->result, 0, sizeof dpu->result);
     dpu->status = DPUSOFT_NEVER_LAUNCHED;
-    dpu->stuck = false;
+    dpu->stuck = dpu->recalled = false;
     free(dpu->breakpoints);
     dpu->breakpoints = NULL;
 

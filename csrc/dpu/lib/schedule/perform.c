@@ -4,6 +4,7 @@
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/lock.h"
 #include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/remote/remote.h"
 
 #include <pthread.h>
 
@@ -51,6 +52,12 @@ static dpu_error_t run_beside(struct dpu_t *dpu, const struct dpulib_spec *spec)
         pthread_mutex_lock(&dpu->turn);
     }
 
+    /* One that was disturbed will be again. */
+    if (dpulib_remote_is_away(dpu)) {
+        (void)dpulib_remote_recall(dpu);
+        dpu->recalled = true;
+    }
+
     dpu_error_t error = spec->run(dpu, spec->argument);
 
     pthread_mutex_unlock(&dpu->turn);
@@ -62,8 +69,20 @@ static void run_on(struct dpulib_rank_job *job, struct dpu_t *dpu, uint32_t inde
 {
     const struct dpulib_spec *spec = &job->operation->spec;
     dpu_error_t error = spec->parallel ? run_beside(dpu, spec) : spec->run(dpu, spec->argument);
-    if (error != DPU_OK)
-        dpulib_note_error(job, index, error);
+    dpu_error_t lost = dpulib_remote_check(dpu);
+    if (error != DPU_OK || lost != DPU_OK)
+        dpulib_note_error(job, index, lost != DPU_OK ? lost : error);
+}
+
+static void run_on_some(struct dpulib_rank_job *job, struct dpu_t *dpus, uint32_t count)
+{
+    /* Beside a launch the others run. */
+    if (!job->operation->spec.parallel)
+        dpulib_remote_together(dpus, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (dpus[i].enabled)
+            run_on(job, &dpus[i], dpulib_dpu_index(&dpus[i]));
+    dpulib_remote_together(NULL, 0);
 }
 
 static void run_on_all(struct dpulib_rank_job *job)
@@ -73,11 +92,7 @@ static void run_on_all(struct dpulib_rank_job *job)
         return;
     }
 
-    struct dpu_t *const dpus = job->rank->dpus;
-    const uint32_t size = dpulib_rank_size(job->rank);
-    for (uint32_t i = 0; i < size; i++)
-        if (dpus[i].enabled)
-            run_on(job, &dpus[i], i);
+    run_on_some(job, job->rank->dpus, dpulib_rank_size(job->rank));
 }
 
 static void call_back(struct dpulib_rank_job *job)
@@ -131,8 +146,6 @@ enum dpulib_progress dpulib_perform_task(struct dpulib_task *task)
         return DPULIB_FINISHED;
     }
 
-    for (uint32_t i = 0; i < task->span; i++)
-        if (task->dpu[i].enabled)
-            run_on(job, &task->dpu[i], dpulib_dpu_index(&task->dpu[i]));
+    run_on_some(job, task->dpu, task->span);
     return DPULIB_FINISHED;
 }

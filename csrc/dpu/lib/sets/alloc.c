@@ -16,6 +16,7 @@
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/configuration.h"
 #include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/remote/remote.h"
 #include "dpu/lib/schedule/calls.h"
 #include "dpu/lib/schedule/perform.h"
 #include "dpu/lib/schedule/operation.h"
@@ -112,6 +113,8 @@ static dpu_error_t allocate(const struct dpulib_configuration *configuration, ui
     for (uint32_t i = 0; status == DPU_OK && i < count; i++) {
         uint32_t part = dpus < size ? dpus : size;
         status = dpulib_rank_create(configuration, ids[i], part, &allocation->ranks[i]);
+        if (status == DPU_OK)
+            status = dpulib_remote_assign(allocation->ranks[i]);
         dpus -= part;
     }
 

@@ -35,13 +35,15 @@ static struct dpu_fifo_rank_t *fifo_for(const struct push *push, const struct dp
 /* Where NAME is. */
 static uint8_t *structure_of(const struct dpu_fifo_rank_t *fifo, const struct dpu_t *dpu)
 {
-    return dpu_machine_wram(dpu->machine) + (size_t)fifo->fifo_pointers_matrix.offset * 4;
+    return dpu_machine_wram(dpu->machine, 4 * fifo->fifo_pointers_matrix.offset, POSITIONS_SIZE,
+                            true);
 }
 
 /* Where the elements are. */
 static uint8_t *elements_of(const struct dpu_fifo_rank_t *fifo, const struct dpu_t *dpu)
 {
-    return dpu_machine_wram(dpu->machine) + (size_t)fifo->dpu_fifo_address * 4;
+    return dpu_machine_wram(dpu->machine, 4 * (uint32_t)fifo->dpu_fifo_address,
+                            (size_t)fifo->dpu_fifo_data_size << fifo->dpu_fifo_ptr_size, true);
 }
 
 /* The structure belongs to the host, which may have changed it. */

@@ -94,7 +94,7 @@ static dpu_error_t collect(const struct scatter *s, uint32_t index, uint32_t mos
 void dpulib_copy_blocks(const struct dpulib_place *place, struct dpu_machine *machine, bool to_dpu,
                         const struct sg_xfer_buffer *blocks)
 {
-    uint8_t *mram = dpu_machine_mram(machine) + place->offset;
+    uint8_t *mram = dpu_machine_mram(machine, place->offset, place->size, to_dpu);
     uint32_t done = 0;
     for (uint32_t i = 0; i < blocks->nr_blocks && done < place->size; i++) {
         uint32_t left = place->size - done;
