@@ -60,7 +60,7 @@ def _listeners(count: int) -> Iterator[tuple[list[socket.socket], str]]:
 def _host(command: Sequence[str], servers: str) -> Iterator[subprocess.Popen[bytes]]:
     """Start the host; signals that end this process end it."""
     env = {**os.environ, "DPU_SOFT_SERVERS": servers}
-    host = subprocess.Popen(command, env=env, preexec_fn=_end_with_parent)  # noqa: PLW1509
+    host = subprocess.Popen(command, env=env, preexec_fn=_end_with_parent)
     old = {
         number: signal.signal(number, lambda number, _: host.send_signal(number))
         for number in (signal.SIGTERM, signal.SIGHUP)

@@ -65,9 +65,7 @@ class Relay:
         Gives the socket of a stream that another rank has begun; by default there are none.
     """
 
-    def __init__(
-        self, comm: MPI.Comm, accept: Callable[[], socket.socket] | None = None
-    ) -> None:
+    def __init__(self, comm: MPI.Comm, accept: Callable[[], socket.socket] | None = None) -> None:
         self._comm = comm
         self._accept = accept
         self._streams: dict[tuple[int, int], _Stream] = {}

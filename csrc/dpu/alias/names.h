@@ -162,6 +162,7 @@
     X(dpusoft_interrupt) \
     X(dpusoft_keep_warnings) \
     X(dpusoft_last_error_detail) \
+    X(dpusoft_serve) \
     X(dpusoft_take_warning) \
     X(dpusoft_tell_reasons) \
     X(dpusoft_version) \

@@ -205,8 +205,8 @@ bool dpu_machine_read_iram(const struct dpu_machine *machine, uint32_t index, ui
                            size_t count);
 bool dpu_machine_write_iram(struct dpu_machine *machine, uint32_t index, const uint64_t *words,
                             size_t count);
-/* SIZE bytes of the memories themselves from OFFSET on, all inside, for transfers without a copy: to
- * be read, or also written, before anything else is done with the machine. */
+/* SIZE bytes of the memories themselves from OFFSET on, all inside, for transfers without a copy:
+ * to be read, or also written, before anything else is done with the machine. */
 uint8_t *dpu_machine_wram(struct dpu_machine *machine, uint32_t offset, size_t size, bool writes);
 uint8_t *dpu_machine_mram(struct dpu_machine *machine, uint32_t offset, size_t size, bool writes);
 

@@ -214,9 +214,9 @@ struct dpu_machine {
     uint64_t refresh_interval; /* cycle at which one of the launch begins; see timing.c */
     struct dpu_observing observing;
     struct dpu_remote_copy *remote; /* NULL: no other process has one */
-    struct dpu_dram dram;   /* if transfers are of banks */
-    struct dpu_tlb tlb;     /* if MRAM is translated */
-    struct dpu_cache cache; /* if there is one */
+    struct dpu_dram dram;           /* if transfers are of banks */
+    struct dpu_tlb tlb;             /* if MRAM is translated */
+    struct dpu_cache cache;         /* if there is one */
 };
 
 /* True if the time of transfers depends on those before, beside the engines. */

@@ -20,8 +20,8 @@ bool dpu_remote_begin(struct dpu_remote_copy *copy, struct dpu_machine *m,
 {
     const uint32_t wram = DPU_MACHINE_IRAM * sizeof *m->iram / PAGE;
     /* Accesses that fault go to what is beyond a smaller WRAM; see execute_memory.c. */
-    const uint32_t room = m->wram_size > DPU_MACHINE_WRAM ? DPU_MACHINE_WRAM_ROOM
-                                                          : DPU_MACHINE_WRAM;
+    const uint32_t room =
+        m->wram_size > DPU_MACHINE_WRAM ? DPU_MACHINE_WRAM_ROOM : DPU_MACHINE_WRAM;
     const uint32_t mram = wram + room / PAGE;
     const uint32_t count = mram + m->mram_size / PAGE;
     *copy = (struct dpu_remote_copy){m, fetch, wram, mram, count, NULL, NULL};

@@ -65,7 +65,7 @@ uint32_t dpu_remote_next(const struct dpu_remote_copy *copy, const uint64_t *bit
 void dpu_remote_mark(uint64_t *bits, uint32_t first, uint32_t count, bool set);
 /* The memory of pages up to the next one of another memory. */
 uint8_t *dpu_remote_memory(const struct dpu_remote_copy *copy, uint32_t page);
-/* What follows when the other process has written that memory. */
+/* To be called when the other process has written that memory. */
 void dpu_remote_written(struct dpu_remote_copy *copy, uint32_t first, uint32_t count);
 /* Makes pages of MRAM zeros that take no memory. */
 void dpu_remote_drop(struct dpu_remote_copy *copy, uint32_t first, uint32_t count);

@@ -439,5 +439,6 @@ def test_a_name_that_begins_as_ours_and_is_none_is_told(run_python):
     assert done.returncode == 0
     assert done.stderr.endswith(
         ": DPU_SOFT_RANK changes nothing: the variables that begin so are DPU_SOFT_RANKS"
-        " DPU_SOFT_THREADS DPU_SOFT_REPORT DPU_SOFT_QUIET DPU_SOFT_CC\n"
+        " DPU_SOFT_THREADS DPU_SOFT_REPORT DPU_SOFT_QUIET DPU_SOFT_CC"
+        " DPU_SOFT_SERVERS DPU_SOFT_SERVER_SECONDS\n"
     )

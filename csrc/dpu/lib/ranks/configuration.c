@@ -110,11 +110,21 @@ static dpu_error_t read_no_reset(const struct reading *reading, const char *key,
     return status;
 }
 
-static dpu_error_t read_uses_servers(const struct reading *reading, const char *key,
-                                     const char *value, const char *want)
+static dpu_error_t read_servers(const struct reading *reading, const char *key, const char *value,
+                                const char *want)
 {
-    (void)want;
-    return read_bool(reading, key, value, &reading->configuration->uses_servers);
+    static const char *const names[] = {
+        [DPULIB_SERVERS_SHARE] = "share",
+        [DPULIB_SERVERS_ONLY] = "only",
+        [DPULIB_SERVERS_NONE] = "none",
+    };
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(value, names[i]) == 0) {
+            reading->configuration->servers = (enum dpulib_servers)i;
+            return DPU_OK;
+        }
+
+    return bad_value(reading, key, value, want);
 }
 
 static dpu_error_t unknown_soft_key(const struct reading *reading, const char *key)
@@ -258,7 +268,6 @@ dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration
         .members = DPU_MAX_NR_DPUS_PER_CI,
         .clock_division = 1,
         .reset_on_alloc = true,
-        .uses_servers = true,
         .sg_max_blocks = UINT32_MAX,
         .threads_per_rank = 1,
         .jobs_per_rank = 65536,

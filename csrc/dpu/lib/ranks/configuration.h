@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Ranks that are for servers, see remote/remote.h. */
+enum dpulib_servers { DPULIB_SERVERS_SHARE, DPULIB_SERVERS_ONLY, DPULIB_SERVERS_NONE };
+
 struct dpulib_configuration {
     dpu_type_t backend;      /* that the program is to believe in */
     bool vendor_accounting;  /* backend=simulator */
@@ -23,10 +26,10 @@ struct dpulib_configuration {
     bool reset_on_alloc;
     bool sg_enabled;
     uint32_t sg_max_blocks;
-    uint32_t threads_per_rank;       /* 0: asynchronous calls are refused */
-    uint32_t jobs_per_rank;          /* that a queue holds before a caller has to wait */
-    uint32_t ranks;                  /* that exist */
-    bool uses_servers;
+    uint32_t threads_per_rank; /* 0: asynchronous calls are refused */
+    uint32_t jobs_per_rank;    /* that a queue holds before a caller has to wait */
+    uint32_t ranks;            /* that exist */
+    enum dpulib_servers servers;
     bool ranks_given;                /* by a profile or the environment */
     uint32_t host_threads;           /* for launches and copies; 0: all cores */
     uint32_t launch_microseconds;    /* that a launch takes besides its cycles */

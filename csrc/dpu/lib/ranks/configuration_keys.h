@@ -91,8 +91,9 @@
 #define DPULIB_SOFT_WORDS(X) \
     X("softEngine", read_engine, "auto, turns, drift or translated", "auto", \
       "how tasklets are executed; see [engines](../dpu.md#engines)") \
-    X("softServers", read_uses_servers, "true or false", "true", \
-      "whether [servers](../dpu.md#more-than-one-process), if there are any, run ranks of the set")
+    X("softServers", read_servers, "share, only or none", "share", \
+      "which ranks [servers](../dpu.md#more-than-one-process), if there are any, run: their " \
+      "share, all, or none")
 
 /* Known, and without effect. X(key, whether stderr says so, why) */
 #define DPULIB_IGNORED_KEYS(X) \

@@ -56,8 +56,8 @@ struct dpu_t {
     pthread_mutex_t turn;     /* held while the machine runs, and by what runs beside a launch */
     _Atomic uint32_t waiting; /* operations beside a launch that want the turn */
     struct dpulib_attachment *attachments; /* for operations only */
-    struct dpulib_remote *remote; /* NULL: no server runs it; see remote/remote.h */
-    bool here;               /* its launch is under way in this process; likewise */
+    struct dpulib_remote *remote;          /* NULL: no server runs it; see remote/remote.h */
+    bool here;                             /* its launch is under way in this process; likewise */
     bool recalled;           /* its launches run here until a load; for operations only, as below */
     bool stuck;              /* ended against its will; it does not run until a load */
     bool stepping;           /* a launch is under way, and has another turn */

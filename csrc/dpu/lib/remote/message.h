@@ -60,7 +60,7 @@ struct dpulib_message {
 bool dpulib_message_size(const struct dpulib_message *message, const struct dpu_remote_copy *copy,
                          size_t *size);
 
-/* What both sides have to agree on: version, and sizes of structures. */
+/* A text that both sides have to agree on: version, and sizes of structures. */
 void dpulib_hello(char text[DPULIB_TEXT_MAX]);
 
 /*

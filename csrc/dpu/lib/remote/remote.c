@@ -13,7 +13,7 @@
 /* Bytes that are brought beside those that were asked for. */
 #define AHEAD_MOST (16u << 20)
 
-/* What this thread works on. */
+/* DPUs that this thread works on. */
 static _Thread_local struct {
     struct dpu_t *dpus;
     uint32_t count;
@@ -95,8 +95,7 @@ static int send_changes(struct dpulib_remote *remote)
     const int64_t limit = dpulib_server_limit();
     int error = 0;
     uint32_t count, at = 0;
-    while (error == 0 &&
-           (at = dpu_remote_next(copy, copy->changed, at, &count)) < copy->count) {
+    while (error == 0 && (at = dpu_remote_next(copy, copy->changed, at, &count)) < copy->count) {
         const struct dpulib_message pages = {DPULIB_PAGES, remote->number, at, count};
         error = dpulib_send_pages(remote->server->fd, copy, &pages, limit);
         if (at >= copy->mram && count >= KEPT_PAGES) {
@@ -133,8 +132,8 @@ static int send_launch(struct dpulib_remote *remote)
 
     dpu_machine_pack(machine, &packed);
     message.kind = DPULIB_LAUNCH;
-    return dpulib_send(fd, &message, &packed,
-                       dpu_packed_size(dpu_machine_thread_count(machine)), limit);
+    return dpulib_send(fd, &message, &packed, dpu_packed_size(dpu_machine_thread_count(machine)),
+                       limit);
 }
 
 bool dpulib_remote_launch(struct dpu_t *dpu)
@@ -208,8 +207,7 @@ dpu_error_t dpulib_remote_check(const struct dpu_t *dpu)
 
     struct dpulib_server *server = dpu->remote->server;
     pthread_mutex_lock(&server->lock);
-    dpu_error_t status =
-        server->lost ? dpulib_fail(DPU_ERR_SYSTEM, "%s", server->why) : DPU_OK;
+    dpu_error_t status = server->lost ? dpulib_fail(DPU_ERR_SYSTEM, "%s", server->why) : DPU_OK;
     pthread_mutex_unlock(&server->lock);
     return status;
 }
@@ -255,9 +253,8 @@ static dpu_error_t assign(struct dpu_t *dpu, struct dpulib_server *server)
 
 dpu_error_t dpulib_remote_assign(struct dpu_rank_t *rank)
 {
-    struct dpulib_server *server = dpulib_server_of(rank->id);
-    if (server == NULL || !rank->configuration.uses_servers ||
-        !dpu_remote_is_possible(&rank->configuration.machine) ||
+    struct dpulib_server *server = dpulib_server_of(rank);
+    if (server == NULL || !dpu_remote_is_possible(&rank->configuration.machine) ||
         dpulib_setting(DPULIB_DPU_PROFILE) != NULL || dpulib_setting(DPULIB_DPU_CHECK) != NULL ||
         dpulib_setting(DPULIB_DPU_DEBUG) != NULL)
         return DPU_OK;

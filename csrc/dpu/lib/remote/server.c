@@ -32,9 +32,13 @@ int64_t dpulib_server_limit(void)
     return all.limit;
 }
 
-struct dpulib_server *dpulib_server_of(uint32_t rank)
+struct dpulib_server *dpulib_server_of(const struct dpu_rank_t *rank)
 {
-    uint32_t place = rank % (all.count + 1);
+    const enum dpulib_servers which = rank->configuration.servers;
+    if (all.count == 0 || which == DPULIB_SERVERS_NONE)
+        return NULL;
+    uint32_t place =
+        which == DPULIB_SERVERS_ONLY ? 1 + rank->id % all.count : rank->id % (all.count + 1);
     return place != 0 ? &all.servers[place - 1] : NULL;
 }
 
@@ -171,8 +175,7 @@ static int receive_end(struct dpulib_server *server, struct dpulib_remote *remot
     int error = dpulib_receive(server->fd, &packed, size, all.limit);
     if (error != 0)
         return error;
-    if (message->first > DPU_RUN_NO_MEMORY ||
-        !dpu_machine_unpack(remote->copy.machine, &packed))
+    if (message->first > DPU_RUN_NO_MEMORY || !dpu_machine_unpack(remote->copy.machine, &packed))
         return EPROTO;
 
     pthread_mutex_lock(&server->lock);
@@ -189,7 +192,7 @@ static bool is_asked_for(const struct dpulib_remote *remote, const struct dpulib
            message->first - remote->first + message->count <= remote->pages;
 }
 
-/* What is about a DPU. */
+/* A message about a DPU. */
 static int receive_about(struct dpulib_server *server, struct dpulib_remote *remote,
                          const struct dpulib_message *message, size_t size)
 {
@@ -232,8 +235,7 @@ static int receive(struct dpulib_server *server, int64_t limit, char text[DPULIB
         return error;
 
     pthread_mutex_lock(&server->lock);
-    struct dpulib_remote *remote =
-        message.dpu < server->room ? server->dpus[message.dpu] : NULL;
+    struct dpulib_remote *remote = message.dpu < server->room ? server->dpus[message.dpu] : NULL;
     server->last = clock_now();
     pthread_mutex_unlock(&server->lock);
 

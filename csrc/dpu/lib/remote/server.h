@@ -21,14 +21,14 @@ struct dpulib_server {
     const char *path; /* NULL: there is none */
     int fd;           /* -1: not connected */
     pthread_mutex_t lock, sending;
-    pthread_cond_t heard;         /* something was received, or nobody receives any more */
-    struct dpulib_remote **dpus;  /* by number; NULL where there is none */
-    uint32_t room, count;         /* of DPUs */
-    bool receiving;               /* a thread does */
-    bool lost;                    /* it is no more used until all its DPUs are freed */
-    uint32_t expected;            /* answers */
-    int64_t last;                 /* when something was heard, or first expected */
-    char why[DPULIB_WHY_MAX];     /* it is lost */
+    pthread_cond_t heard;        /* something was received, or nobody receives any more */
+    struct dpulib_remote **dpus; /* by number; NULL where there is none */
+    uint32_t room, count;        /* of DPUs */
+    bool receiving;              /* a thread does */
+    bool lost;                   /* it is no more used until all its DPUs are freed */
+    uint32_t expected;           /* answers */
+    int64_t last;                /* when something was heard, or first expected */
+    char why[DPULIB_WHY_MAX];    /* it is lost */
 };
 
 /* A DPU that is with a server, until its rank is destroyed. */
@@ -46,8 +46,8 @@ struct dpulib_remote {
     bool translated;
 };
 
-/* The server of a rank with this id; NULL: this process. */
-struct dpulib_server *dpulib_server_of(uint32_t rank);
+/* The server of a rank; NULL: this process. */
+struct dpulib_server *dpulib_server_of(const struct dpu_rank_t *rank);
 
 /* Adds a DPU, and connects if it is the first one. */
 dpu_error_t dpulib_server_add(struct dpulib_server *server, struct dpulib_remote *remote);

@@ -25,7 +25,9 @@ static uint32_t engine_of(const struct dpu_t *dpu)
     const char *name = dpu_machine_engine_name(machine);
     if (strcmp(name, "drift") != 0)
         return *name != 0 ? DPUSOFT_ENGINE_TURNS : DPUSOFT_ENGINE_NONE;
-    return dpulib_remote_was_translated(dpu) || dpu_translate_is_used(machine) ? DPUSOFT_ENGINE_TRANSLATED : DPUSOFT_ENGINE_DRIFT;
+    return dpulib_remote_was_translated(dpu) || dpu_translate_is_used(machine)
+               ? DPUSOFT_ENGINE_TRANSLATED
+               : DPUSOFT_ENGINE_DRIFT;
 }
 
 uint32_t dpulib_runtime_of(const struct dpu_t *dpu)

@@ -128,8 +128,12 @@ void dpulib_place_read(const struct dpulib_place *place, struct dpu_machine *mac
     const uint32_t at = place->offset + from;
     host += from;
     switch (place->memory) {
-    case DPU_PLACE_MRAM: copy_memory(host, dpu_machine_mram(machine, at, size, false), size); return;
-    case DPU_PLACE_WRAM: copy_memory(host, dpu_machine_wram(machine, at, size, false), size); return;
+    case DPU_PLACE_MRAM:
+        copy_memory(host, dpu_machine_mram(machine, at, size, false), size);
+        return;
+    case DPU_PLACE_WRAM:
+        copy_memory(host, dpu_machine_wram(machine, at, size, false), size);
+        return;
     case DPU_PLACE_IRAM: break;
     }
 
