@@ -107,7 +107,7 @@ def _run_here(command: Sequence[str], processes: int, threads: int) -> int:
 # --- ranks of MPI -----------------------------------------------------------------------------
 
 
-def _run_host(comm: MPI.Comm, command: Sequence[str]) -> int:
+def _run_host(comm: MPI.Comm, command: Sequence[str], *, shows: bool) -> int:
     """Run the host, and carry what it and its servers say."""
     relay = Relay(comm)
     with contextlib.closing(relay), _listeners(comm.size - 1) as (listeners, names):
@@ -120,8 +120,11 @@ def _run_host(comm: MPI.Comm, command: Sequence[str]) -> int:
         finally:
             for rank in range(1, comm.size):
                 comm.Send(b"", dest=rank, tag=0)
-    if os.environ.get("DPU_HOSTS_REPORT"):
-        print(f"dpu.hosts: {relay.bytes} bytes sent to servers", file=sys.stderr)
+    if shows:
+        print(
+            f"dpu.hosts: {relay.sent} bytes to servers, {relay.received} from them",
+            file=sys.stderr,
+        )
     return status
 
 
@@ -149,7 +152,7 @@ def _run_server(comm: MPI.Comm, threads: int) -> None:
             thread.join()
 
 
-def _run_ranks(command: Sequence[str], threads: int) -> int:
+def _run_ranks(command: Sequence[str], threads: int, *, shows: bool) -> int:
     try:
         from mpi4py import MPI
     except ImportError as error:
@@ -164,7 +167,7 @@ def _run_ranks(command: Sequence[str], threads: int) -> int:
         return 1
     comm = world.Dup()
     if comm.rank == 0:
-        return _run_host(comm, command)
+        return _run_host(comm, command, shows=shows)
     # The first rank has the signal, and says when it is over.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _run_server(comm, threads)
@@ -180,6 +183,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--processes", type=int, help="of this machine, the host among them")
     parser.add_argument("--threads", type=int, default=0, help="of each server (0: one per core)")
+    parser.add_argument("--bytes", action="store_true", help="show how many MPI has carried")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
 
@@ -207,7 +211,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if options.processes is not None:
             return _run_here(command, options.processes, options.threads)
-        return _run_ranks(command, options.threads)
+        return _run_ranks(command, options.threads, shows=options.bytes)
     except OSError as error:
         print(f"dpu.hosts: {Path(command[0])}: {error.strerror}", file=sys.stderr)
         return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE

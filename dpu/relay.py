@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Relay"]
 
-# Of a message, and how many may be under way from one stream.
+# Of a message; how many of a stream may be under way, and how many received and not written.
 _BYTES = 1 << 20
 _UNDER_WAY = 4
+_RECEIVED = 16
 # Seconds without anything to do, and how long to wait for sockets then: MPI has nothing that can be
 # waited for together with them.
 _WAITS = ((0.002, 0.00005), (0.05, 0.0005), (float("inf"), 0.002))
@@ -71,7 +72,7 @@ class Relay:
         self._streams: dict[tuple[int, int], _Stream] = {}
         self._tag = 0
         self._busy = 0.0
-        self.bytes = 0
+        self.sent = self.received = 0
 
     def add(self, rank: int, connection: socket.socket) -> None:
         """Begin a stream to a rank; tag 0 is not used."""
@@ -118,18 +119,33 @@ class Relay:
         rank, tag = key
         stream.sends.append((self._comm.Isend(data, dest=rank, tag=tag), data))
         stream.is_closed = not data
-        self.bytes += len(data)
+        self.sent += len(data)
+
+    def _probe(self, status: MPI.Status) -> bool:
+        """Look for a message that can be taken: of streams that have not got too much.
+
+        A rank that is asked for streams need not choose, as its sockets are always read.
+        """
+        from mpi4py import MPI
+
+        if self._accept is None:
+            keys = [key for key, one in self._streams.items() if len(one.received) < _RECEIVED]
+            return any(self._comm.Iprobe(*key, status) for key in keys)
+        if any(len(one.received) >= _RECEIVED for one in self._streams.values()):
+            return False
+        return bool(self._comm.Iprobe(MPI.ANY_SOURCE, MPI.ANY_TAG, status))
 
     def _receive(self) -> bool:
         """Take one message; false if there is none."""
         from mpi4py import MPI
 
         status = MPI.Status()
-        if not self._comm.Iprobe(MPI.ANY_SOURCE, MPI.ANY_TAG, status):
+        if not self._probe(status):
             return False
         key = status.Get_source(), status.Get_tag()
         data = bytearray(status.Get_count(MPI.BYTE))
         self._comm.Recv(data, source=key[0], tag=key[1])
+        self.received += len(data)
         if key[1] == 0:
             raise EOFError
         if data and key not in self._streams and self._accept is not None:

@@ -24,7 +24,7 @@ bool dpu_remote_begin(struct dpu_remote_copy *copy, struct dpu_machine *m,
         m->wram_size > DPU_MACHINE_WRAM ? DPU_MACHINE_WRAM_ROOM : DPU_MACHINE_WRAM;
     const uint32_t mram = wram + room / PAGE;
     const uint32_t count = mram + m->mram_size / PAGE;
-    *copy = (struct dpu_remote_copy){m, fetch, wram, mram, count, NULL, NULL};
+    *copy = (struct dpu_remote_copy){m, fetch, wram, mram, count, NULL, NULL, false};
     copy->changed = calloc(count / 64 + 1, sizeof *copy->changed);
     copy->stale = calloc(count / 64 + 1, sizeof *copy->stale);
     if (copy->changed == NULL || copy->stale == NULL)
@@ -137,6 +137,7 @@ void dpu_remote_use(const struct dpu_machine *m, enum dpu_remote_memory memory, 
         bring(copy, last, 1);
     dpu_remote_mark(copy->stale, first, count, false);
     dpu_remote_mark(copy->changed, first, count, true);
+    copy->has_much = copy->has_much || count >= DPU_REMOTE_MUCH;
 }
 
 void dpu_remote_before_run(struct dpu_machine *m)

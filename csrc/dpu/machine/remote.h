@@ -18,6 +18,7 @@
 #include "machine.h"
 
 #define DPU_REMOTE_PAGE 4096u
+#define DPU_REMOTE_MUCH 64u
 
 struct dpu_remote_copy {
     struct dpu_machine *machine;
@@ -25,6 +26,7 @@ struct dpu_remote_copy {
     void (*fetch)(struct dpu_remote_copy *copy, uint32_t first, uint32_t count);
     uint32_t wram, mram, count; /* the first page of WRAM and of MRAM; pages in all */
     uint64_t *changed, *stale;  /* one bit per page */
+    bool has_much;              /* that was changed; set by a write of DPU_REMOTE_MUCH pages */
 };
 
 struct dpu_packed_thread {

@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-/* Runs of pages from this length on are not kept here as well. */
-#define KEPT_PAGES 64
 /* Bytes that are brought beside those that were asked for. */
 #define AHEAD_MOST (16u << 20)
 
@@ -88,17 +86,27 @@ static void fetch(struct dpu_remote_copy *copy, uint32_t first, uint32_t count)
             await(at->remote);
 }
 
-/* Sends what was changed. The server has it then, and long runs stay there alone. */
+/* Sends what was changed, to a server that may not know the DPU yet. Long runs are not kept here as
+ * well. */
 static int send_changes(struct dpulib_remote *remote)
 {
     struct dpu_remote_copy *copy = &remote->copy;
     const int64_t limit = dpulib_server_limit();
+    const int fd = remote->server->fd;
+    struct dpu_machine_options options;
+    const struct dpulib_message create = {.kind = DPULIB_CREATE, .dpu = remote->number};
     int error = 0;
+    if (!remote->exists) {
+        dpu_machine_get_options(copy->machine, &options);
+        error = dpulib_send(fd, &create, &options, sizeof options, limit);
+        remote->exists = true;
+    }
+
     uint32_t count, at = 0;
     while (error == 0 && (at = dpu_remote_next(copy, copy->changed, at, &count)) < copy->count) {
         const struct dpulib_message pages = {DPULIB_PAGES, remote->number, at, count};
-        error = dpulib_send_pages(remote->server->fd, copy, &pages, limit);
-        if (at >= copy->mram && count >= KEPT_PAGES) {
+        error = dpulib_send_pages(fd, copy, &pages, limit);
+        if (at >= copy->mram && count >= DPU_REMOTE_MUCH) {
             dpu_remote_drop(copy, at + 1, count - 2);
             dpu_remote_mark(copy->stale, at + 1, count - 2, true);
         }
@@ -106,34 +114,38 @@ static int send_changes(struct dpulib_remote *remote)
     }
 
     dpu_remote_mark(copy->changed, 0, copy->count, false);
+    copy->has_much = false;
     return error;
+}
+
+void dpulib_remote_flush(struct dpu_t *dpu)
+{
+    struct dpulib_remote *remote = dpu->remote;
+    if (remote == NULL || !remote->copy.has_much || dpu->recalled ||
+        dpulib_remote_check(dpu) != DPU_OK)
+        return;
+
+    struct dpulib_server *server = remote->server;
+    pthread_mutex_lock(&server->sending);
+    int error = send_changes(remote);
+    pthread_mutex_unlock(&server->sending);
+    dpulib_server_sent(server, error);
 }
 
 /* --- launches --- */
 
 static int send_launch(struct dpulib_remote *remote)
 {
-    const int fd = remote->server->fd;
-    const int64_t limit = dpulib_server_limit();
-    struct dpu_machine *machine = remote->dpu->machine;
-    struct dpu_machine_options options;
+    const struct dpu_machine *machine = remote->copy.machine;
+    const struct dpulib_message message = {.kind = DPULIB_LAUNCH, .dpu = remote->number};
     struct dpu_packed packed;
-    struct dpulib_message message = {.kind = DPULIB_CREATE, .dpu = remote->number};
-    int error = 0;
-    if (!remote->exists) {
-        dpu_machine_get_options(machine, &options);
-        error = dpulib_send(fd, &message, &options, sizeof options, limit);
-        remote->exists = true;
-    }
-    if (error == 0)
-        error = send_changes(remote);
+    int error = send_changes(remote);
     if (error != 0)
         return error;
 
     dpu_machine_pack(machine, &packed);
-    message.kind = DPULIB_LAUNCH;
-    return dpulib_send(fd, &message, &packed, dpu_packed_size(dpu_machine_thread_count(machine)),
-                       limit);
+    return dpulib_send(remote->server->fd, &message, &packed,
+                       dpu_packed_size(dpu_machine_thread_count(machine)), dpulib_server_limit());
 }
 
 bool dpulib_remote_launch(struct dpu_t *dpu)

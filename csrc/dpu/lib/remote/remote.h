@@ -23,6 +23,9 @@ dpu_error_t dpulib_remote_assign(struct dpu_rank_t *rank);
 /* Error of a DPU whose server is lost; DPU_OK for others. */
 dpu_error_t dpulib_remote_check(const struct dpu_t *dpu);
 
+/* After an operation: much that it has changed goes to the server at once. */
+void dpulib_remote_flush(struct dpu_t *dpu);
+
 /* Has a server run what the machine is about to run. False if it is to run here. */
 bool dpulib_remote_launch(struct dpu_t *dpu);
 /* True from then on up to the end, or until it has been recalled. */

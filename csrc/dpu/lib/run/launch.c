@@ -242,12 +242,14 @@ static dpu_error_t wait_for_code(struct dpu_t *dpu)
 /* Up to the first instruction. */
 static dpu_error_t begin_launch(struct dpu_t *dpu, struct launch *launch)
 {
+    dpu_error_t status = dpulib_remote_check(dpu);
+    if (status != DPU_OK)
+        return status;
     if (dpu->stuck)
         return refuse_stuck(dpu);
     if (is_interrupted(dpu))
         return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
-    dpu_error_t status = dpulib_remote_check(dpu);
-    if (status == DPU_OK && dpu->remote == NULL)
+    if (dpu->remote == NULL)
         status = wait_for_code(dpu);
     if (status != DPU_OK)
         return status;

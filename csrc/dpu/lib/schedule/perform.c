@@ -69,6 +69,8 @@ static void run_on(struct dpulib_rank_job *job, struct dpu_t *dpu, uint32_t inde
 {
     const struct dpulib_spec *spec = &job->operation->spec;
     dpu_error_t error = spec->parallel ? run_beside(dpu, spec) : spec->run(dpu, spec->argument);
+    if (!spec->parallel)
+        dpulib_remote_flush(dpu);
     dpu_error_t lost = dpulib_remote_check(dpu);
     if (error != DPU_OK || lost != DPU_OK)
         dpulib_note_error(job, index, lost != DPU_OK ? lost : error);
