@@ -110,7 +110,7 @@ def _run_here(command: Sequence[str], processes: int, threads: int) -> int:
 def _run_host(comm: MPI.Comm, command: Sequence[str], *, shows: bool) -> int:
     """Run the host, and carry what it and its servers say."""
     relay = Relay(comm)
-    with contextlib.closing(relay), _listeners(comm.size - 1) as (listeners, names):
+    with _listeners(comm.size - 1) as (listeners, names):
         try:
             with _host(command, names) as host:
                 while host.poll() is None:
@@ -118,8 +118,7 @@ def _run_host(comm: MPI.Comm, command: Sequence[str], *, shows: bool) -> int:
                         relay.add(listeners.index(listener) + 1, listener.accept()[0])
                 status = _status(host)
         finally:
-            for rank in range(1, comm.size):
-                comm.Send(b"", dest=rank, tag=0)
+            relay.end(range(1, comm.size))
     if shows:
         print(
             f"dpu.hosts: {relay.sent} bytes to servers, {relay.received} from them",
@@ -150,6 +149,7 @@ def _run_server(comm: MPI.Comm, threads: int) -> None:
         relay.close()
         for thread in served:
             thread.join()
+        comm.Send(b"", dest=0, tag=0)
 
 
 def _run_ranks(command: Sequence[str], threads: int, *, shows: bool) -> int:

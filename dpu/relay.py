@@ -7,7 +7,7 @@ import select
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -100,13 +100,27 @@ class Relay:
             self._busy = time.monotonic()
         return [one for one in others if one in ready]
 
+    def end(self, ranks: Iterable[int]) -> None:
+        """Tell ranks that all is over, whose `step()` raises EOFError then; wait for `close()`."""
+        from mpi4py import MPI
+
+        waits = list(ranks)
+        for rank in waits:
+            self._comm.Isend(b"", dest=rank, tag=0).Wait()
+        status = MPI.Status()
+        while waits:
+            self._comm.Probe(MPI.ANY_SOURCE, MPI.ANY_TAG, status)
+            key, _ = self._take(status)
+            if key[1] == 0:
+                waits.remove(key[0])
+        self.close()
+
     def close(self) -> None:
-        """Close all sockets, and send no more."""
+        """Close all sockets; what was sent is taken by the rank that ends it all."""
         for stream in self._streams.values():
-            for request, _ in stream.sends:
-                request.Cancel()
-                request.Wait()
             stream.socket.close()
+            for request, _ in stream.sends:
+                request.Wait()
         self._streams.clear()
 
     def _send(self, key: tuple[int, int], stream: _Stream) -> None:
@@ -135,6 +149,16 @@ class Relay:
             return False
         return bool(self._comm.Iprobe(MPI.ANY_SOURCE, MPI.ANY_TAG, status))
 
+    def _take(self, status: MPI.Status) -> tuple[tuple[int, int], bytearray]:
+        """Receive the message that was found."""
+        from mpi4py import MPI
+
+        key = status.Get_source(), status.Get_tag()
+        data = bytearray(status.Get_count(MPI.BYTE))
+        self._comm.Recv(data, source=key[0], tag=key[1])
+        self.received += len(data)
+        return key, data
+
     def _receive(self) -> bool:
         """Take one message; false if there is none."""
         from mpi4py import MPI
@@ -142,10 +166,7 @@ class Relay:
         status = MPI.Status()
         if not self._probe(status):
             return False
-        key = status.Get_source(), status.Get_tag()
-        data = bytearray(status.Get_count(MPI.BYTE))
-        self._comm.Recv(data, source=key[0], tag=key[1])
-        self.received += len(data)
+        key, data = self._take(status)
         if key[1] == 0:
             raise EOFError
         if data and key not in self._streams and self._accept is not None:

@@ -202,10 +202,18 @@ static void test_faults_are_equal(void)
     stop(&server);
 }
 
+static bool is_away(struct dpu_t *dpu)
+{
+    pthread_mutex_lock(&dpu->turn);
+    bool away = dpulib_remote_is_away(dpu);
+    pthread_mutex_unlock(&dpu->turn);
+    return away;
+}
+
 static void wait_until_away(struct dpu_set_t set, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        while (!dpulib_remote_is_away(dpu_at(set, i)))
+        while (!is_away(dpu_at(set, i)))
             sched_yield();
 }
 

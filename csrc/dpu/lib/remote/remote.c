@@ -160,6 +160,7 @@ bool dpulib_remote_launch(struct dpu_t *dpu)
     if (sends)
         dpulib_server_expect(server, &remote->away);
     pthread_mutex_unlock(&server->lock);
+    remote->launched = sends;
     if (!sends)
         return true;
 
@@ -172,12 +173,7 @@ bool dpulib_remote_launch(struct dpu_t *dpu)
 
 bool dpulib_remote_is_away(const struct dpu_t *dpu)
 {
-    if (dpu->remote == NULL)
-        return false;
-    pthread_mutex_lock(&dpu->remote->server->lock);
-    bool away = dpu->remote->away;
-    pthread_mutex_unlock(&dpu->remote->server->lock);
-    return away;
+    return dpu->remote != NULL && dpu->remote->launched;
 }
 
 static enum dpu_run_status end_of(struct dpu_t *dpu, bool away)
@@ -185,6 +181,7 @@ static enum dpu_run_status end_of(struct dpu_t *dpu, bool away)
     dpu_machine_get_result(dpu->machine, &dpu->result);
     if (away)
         return DPU_RUN_STEPPED;
+    dpu->remote->launched = false;
     dpu->result.status = dpu->remote->status;
     return (enum dpu_run_status)dpu->remote->status;
 }

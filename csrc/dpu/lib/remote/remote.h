@@ -28,7 +28,8 @@ void dpulib_remote_flush(struct dpu_t *dpu);
 
 /* Has a server run what the machine is about to run. False if it is to run here. */
 bool dpulib_remote_launch(struct dpu_t *dpu);
-/* True from then on up to the end, or until it has been recalled. */
+/* True from then on, until the end has been waited for, or it has been recalled. These four with
+ * the turn of the DPU. */
 bool dpulib_remote_is_away(const struct dpu_t *dpu);
 /* Waits for the end for at most LIMIT ns. DPU_RUN_STEPPED if it is still away. */
 enum dpu_run_status dpulib_remote_wait(struct dpu_t *dpu, int64_t limit);

@@ -38,8 +38,9 @@ struct dpulib_remote {
     struct dpu_t *dpu;
     struct dpulib_server *server;
     uint32_t number;
-    bool exists; /* the server has it; for operations only */
-    bool away;   /* a launch; with the lock, as the rest */
+    bool exists;   /* the server has it; for operations only, as the next one */
+    bool launched; /* and nobody here knows how that has ended */
+    bool away;     /* it has not ended; with the lock, as the rest */
     bool brings; /* pages, in [first, first + pages) */
     uint32_t first, pages;
     uint32_t status; /* of the launch that has ended: enum dpu_run_status */

@@ -201,12 +201,13 @@ static enum dpu_run_status run_slice(struct dpu_t *dpu)
 }
 
 /* Operations that wait for the DPU to stand still come first, or it might wait forever. */
-static enum dpu_run_status take_turn(struct dpu_t *dpu)
+static enum dpu_run_status take_turn(struct dpu_t *dpu, bool *away)
 {
     while (atomic_load_explicit(&dpu->waiting, memory_order_acquire) != 0)
         sched_yield();
     pthread_mutex_lock(&dpu->turn);
     enum dpu_run_status status = dpulib_remote_is_away(dpu) ? wait_for_server(dpu) : run_slice(dpu);
+    *away = dpulib_remote_is_away(dpu);
     pthread_mutex_unlock(&dpu->turn);
     return status;
 }
@@ -296,7 +297,9 @@ static bool starts_elsewhere(struct dpu_t *dpu, struct launch *launch,
     }
 
     *progress = DPULIB_UNFINISHED;
+    pthread_mutex_lock(&dpu->turn);
     dpu->stepping = dpulib_remote_launch(dpu);
+    pthread_mutex_unlock(&dpu->turn);
     return dpu->stepping;
 }
 
@@ -315,7 +318,8 @@ static enum dpulib_progress run_some(struct dpu_t *dpu, struct launch *launch, d
     if (!dpu->stepping && starts_elsewhere(dpu, launch, &progress, error))
         return progress;
 
-    enum dpu_run_status status = take_turn(dpu);
+    bool away;
+    enum dpu_run_status status = take_turn(dpu, &away);
     dpu_error_t lost = dpulib_remote_check(dpu);
     if (lost != DPU_OK) {
         dpu->stepping = false;
@@ -324,8 +328,7 @@ static enum dpulib_progress run_some(struct dpu_t *dpu, struct launch *launch, d
     }
 
     bool ended = status != DPU_RUN_INTERRUPTED && status != DPU_RUN_STEPPED;
-    dpu->stepping = dpulib_remote_is_away(dpu) ||
-                    (!ended && !is_interrupted(dpu) && !dpulib_checks_deadlock(dpu));
+    dpu->stepping = away || (!ended && !is_interrupted(dpu) && !dpulib_checks_deadlock(dpu));
     if (dpu->stepping)
         return DPULIB_UNFINISHED;
 
