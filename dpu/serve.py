@@ -62,7 +62,9 @@ def _accept(listener: socket.socket, threads: int, starter: int | None) -> None:
     """Serve connections until the starter, if it is a pipe, is closed."""
     library = use_library("soft")
     served: list[tuple[threading.Thread, socket.socket]] = []
-    waits = [listener, *([starter] if starter is not None else [])]
+    waits: list[socket.socket | int] = [listener]
+    if starter is not None:
+        waits.append(starter)
     try:
         while True:
             ready, _, _ = select.select(waits, [], [])
