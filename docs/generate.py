@@ -291,6 +291,8 @@ PROGRESS = {
         ("python -m dpu.profile", "dpu-profiling", "python -m offchip.trace", "python -m dpu.gdb"),
         "what the program prints",
     ),
+    "python -m dpu.hosts": "what the program prints",
+    "python -m dpu.serve": "none: it serves until a signal",
     "python -m dpu.study": "the time, on a terminal",
     "python -m accl.as_pyaccl": "what the program prints",
     **dict.fromkeys(

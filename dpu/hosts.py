@@ -180,6 +180,7 @@ def _parser() -> argparse.ArgumentParser:
         usage="mpiexec -n RANKS python -m dpu.hosts [options] -- HOST [ARGUMENTS]",
         description="Run a host whose DPUs are spread over processes: the ranks of MPI, or "
         "--processes of this machine.",
+        epilog="Example: mpiexec -n 4 python -m dpu.hosts -- ./host 1000",
     )
     parser.add_argument("--processes", type=int, help="of this machine, the host among them")
     parser.add_argument("--threads", type=int, default=0, help="of each server (0: one per core)")

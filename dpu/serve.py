@@ -90,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m dpu.serve",
         description="Run DPUs of other processes, which name the socket in DPU_SOFT_SERVERS.",
+        epilog="Example: python -m dpu.serve --threads 8 /run/user/1000/dpus",
     )
     parser.add_argument("socket", nargs="?", help="name of the socket, which must not exist")
     parser.add_argument("--threads", type=int, default=0, help="for launches (0: one per core)")

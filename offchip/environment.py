@@ -154,6 +154,8 @@ VARIABLES = (
     Variable("DPU_CHECK", "dpu"),
     Variable("DPU_PROFILE", "dpu"),
     Variable("DPU_SOFT_CC", "dpu"),
+    Variable("DPU_SOFT_SERVERS", "dpu"),
+    Variable("DPU_SOFT_SERVER_SECONDS", "dpu"),
     Variable("ACCL_LIBRARY", "accl"),
     Variable("ACCL_MEMORY", "accl"),
     Variable("ACCL_JOB", "accl"),

@@ -23,7 +23,7 @@
 #define REMOTE "softServers=only,softThreads=2"
 #define LOCAL "softServers=none,softThreads=2"
 
-/* What accepts a connection. */
+/* It accepts one connection. */
 struct server {
     int listener;
     _Atomic int fd;
