@@ -41,7 +41,7 @@ struct dpulib_remote {
     bool exists;   /* the server has it; for operations only, as the next one */
     bool launched; /* and nobody here knows how that has ended */
     bool away;     /* it has not ended; with the lock, as the rest */
-    bool brings; /* pages, in [first, first + pages) */
+    bool brings;   /* pages, in [first, first + pages) */
     uint32_t first, pages;
     uint32_t status; /* of the launch that has ended: enum dpu_run_status */
     bool translated;
