@@ -64,6 +64,19 @@ void dpu_machine_pack(const struct dpu_machine *m, struct dpu_packed *packed)
     *packed = p;
 }
 
+/* Times and counts that nothing reaches, so that sums of them are numbers too. */
+static bool are_reached(const struct dpu_packed *p)
+{
+    const uint64_t most = UINT64_C(1) << 56;
+    bool all = p->cycles < most && p->instructions < most && p->rounds < most &&
+               p->refresh_interval < most;
+    for (uint32_t i = 0; i < DPU_DMA_ENGINES_MOST; i++)
+        all = all && p->dma_free[i] < most;
+    for (uint32_t i = 0; i < p->threads; i++)
+        all = all && p->thread[i].ready < most && p->thread[i].instructions < most;
+    return all;
+}
+
 static bool is_possible(const struct dpu_machine *m, const struct dpu_packed *p)
 {
     if (p->threads != m->thread_count || p->engine >= ENGINES ||
@@ -71,7 +84,7 @@ static bool is_possible(const struct dpu_machine *m, const struct dpu_packed *p)
         p->fault > DPU_FAULT_UNDECODABLE || p->fault_thread >= m->thread_count ||
         p->fault_detail > DPU_FAULT_DETAIL_MRAM_BOUNDS || p->launch_cycles > p->cycles ||
         p->launch_instructions > p->instructions || p->launch_rounds > p->rounds ||
-        p->refresh_interval < p->launch_cycles)
+        p->refresh_interval < p->launch_cycles || !are_reached(p))
         return false;
 
     for (uint32_t i = 0; i < DPU_MACHINE_ATOMIC_BITS; i++)

@@ -12,7 +12,9 @@ from pathlib import Path
 from tests.support.corpora import main, write_inputs
 
 # csrc/dpu/lib/remote/message.h, and csrc/dpu/machine/remote.h
-CREATE, FREE, PAGES, ZEROS, CHANGED, READ, LAUNCH, STOP, ENDED, ALIVE, TROUBLE = range(2, 13)
+(CREATE, FREE, PAGES, ZEROS, SAME, CHANGED, READ, LAUNCH, STOP, ENDED, ALIVE, TROUBLE) = range(
+    2, 14
+)
 THREADS = 24
 OF_THREADS = 504
 PAGE = 4096
@@ -42,6 +44,7 @@ def make_corpus(folder: Path) -> list[Path]:
         {
             "launch": b"\0" + launch + message(STOP),
             "read": b"\0" + message(PAGES, 8, 2, page * 2) + message(READ, 7, 30),
+            "same": b"\0" + message(SAME, 300, 64, bytes(4)),
             "free": b"\0" + message(ZEROS, 3, 40) + message(FREE) + message(CREATE),
             "several": b"\0" + launch + message(READ, 0, 1) + launch,
             "ended": b"\1" + message(CHANGED, 8, 200) + message(ENDED, data=state(run_bits=0)),

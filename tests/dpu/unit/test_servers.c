@@ -184,6 +184,35 @@ static void test_memories_and_states_are_equal(void)
     CHECK(server.result == DPU_OK);
 }
 
+static void test_broadcasts_are_equal(void)
+{
+    START(serve);
+    static uint8_t bytes[1 << 20];
+    const uint32_t count = 6;
+    struct dpu_set_t sets[2] = {copier_set(count, REMOTE), copier_set(count, LOCAL)};
+    unsigned seed = 7;
+    for (int round = 0; round < 6; round++) {
+        for (uint32_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = (uint8_t)(rand_r(&seed) >> 8);
+        for (int i = 0; i < 2; i++) {
+            OK(dpu_broadcast_to(sets[i], "buffer", 0, bytes, sizeof bytes, DPU_XFER_DEFAULT));
+            /* One of them has other pages, or has changed them, before the next broadcast. */
+            if (round % 2 == 0)
+                OK(dpu_copy_to(echo_dpu(sets[i], (uint32_t)round), "buffer", 8192, bytes, 512));
+            put(sets[i], ACTIVE, 16);
+            put(sets[i], WORDS, 1);
+            OK(dpu_launch(round % 3 == 0 ? echo_dpu(sets[i], 0) : sets[i], DPU_SYNCHRONOUS));
+            OK(dpu_broadcast_to(sets[i], "buffer", 0, bytes, sizeof bytes, DPU_XFER_DEFAULT));
+        }
+        compare(sets[0], sets[1], count);
+    }
+
+    OK(dpu_free(sets[0]));
+    OK(dpu_free(sets[1]));
+    stop(&server);
+    CHECK(server.result == DPU_OK);
+}
+
 static void test_faults_are_equal(void)
 {
     START(serve);
@@ -367,6 +396,10 @@ static void test_what_makes_no_sense_is_an_error(void)
     expect_lost((struct saying){{99, 0, 0, 0}, NULL, 0}, no_sense);
     expect_lost((struct saying){{DPULIB_ENDED, 1, 0, 0}, &packed, size}, no_sense);
     expect_lost((struct saying){{DPULIB_ENDED, 0, 0, 0}, &packed, size}, no_sense);
+    /* A time that no machine reaches: what goes on from there would not end. */
+    static const struct dpu_packed late = {
+        .cycles = UINT64_MAX / 2, .threads = DPU_MACHINE_THREADS, .counter_mode = 3};
+    expect_lost((struct saying){{DPULIB_ENDED, 0, 0, 0}, &late, size}, no_sense);
     expect_lost((struct saying){{DPULIB_CHANGED, 0, UINT32_MAX, 2}, NULL, 0}, no_sense);
     expect_lost((struct saying){{DPULIB_CHANGED, 0, 0, 1 << 20}, NULL, 0}, no_sense);
     expect_lost((struct saying){{DPULIB_CHANGED, 0, 3, 0}, NULL, 0}, no_sense);
@@ -425,6 +458,7 @@ static void test_a_client_that_makes_no_sense_is_refused(void)
 {
     static struct dpu_packed packed;
     struct dpu_machine_options options;
+    const uint32_t itself = 3;
     memset(&options, 0xFF, sizeof options);
     const size_t size = dpu_packed_size(DPU_MACHINE_THREADS);
 #define REFUSED(data, size, ...) \
@@ -440,6 +474,9 @@ static void test_a_client_that_makes_no_sense_is_refused(void)
     REFUSED(NULL, 0, {DPULIB_CREATE, 3, 0, 0}, {DPULIB_PAGES, 3, UINT32_MAX, 1});
     REFUSED(NULL, 0, {DPULIB_CREATE, 3, 0, 0}, {DPULIB_ZEROS, 3, 1, UINT32_MAX});
     REFUSED(NULL, 0, {DPULIB_CREATE, 3, 0, 0}, {DPULIB_ENDED, 3, 0, 0});
+    REFUSED(&itself, sizeof itself, {DPULIB_CREATE, 3, 0, 0}, {DPULIB_SAME, 3, 100, 1});
+    REFUSED(&itself, sizeof itself, {DPULIB_CREATE, 4, 0, 0}, {DPULIB_SAME, 4, 100, 1});
+    REFUSED(&itself, sizeof itself, {DPULIB_CREATE, 4, 0, 0}, {DPULIB_SAME, 4, 0, 1});
     REFUSED(&packed, size, {DPULIB_CREATE, 3, 0, 0}, {DPULIB_LAUNCH, 3, 0, 0});
 }
 
@@ -458,6 +495,7 @@ int main(int argc, char **argv)
     }
 
     test_memories_and_states_are_equal();
+    test_broadcasts_are_equal();
     test_faults_are_equal();
     test_a_launch_that_is_disturbed_goes_on_here();
     test_a_launch_is_interrupted();

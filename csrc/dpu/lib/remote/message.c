@@ -34,6 +34,9 @@ bool dpulib_message_size(const struct dpulib_message *message, const struct dpu_
     case DPULIB_PAGES:
         *size = (size_t)message->count * PAGE;
         return copy != NULL && are_pages(message, copy);
+    case DPULIB_SAME:
+        *size = sizeof(uint32_t);
+        return copy != NULL && are_pages(message, copy) && message->first >= copy->mram;
     case DPULIB_ZEROS:
     case DPULIB_CHANGED:
     case DPULIB_READ: return copy != NULL && are_pages(message, copy);

@@ -10,7 +10,7 @@
  *     to the server          from the server
  *     HELLO                  HELLO
  *     CREATE                                       a DPU, of which everything is zero
- *     PAGES, ZEROS ...                             what was changed since the last launch
+ *     PAGES, ZEROS, SAME ...                       what was changed since the last launch
  *     LAUNCH                                       its state: it runs
  *     STOP                                         it ends soon, wherever it is
  *                            ALIVE ...             while DPUs run
@@ -40,6 +40,7 @@ enum dpulib_message_kind {
     DPULIB_FREE,
     DPULIB_PAGES,   /* their content */
     DPULIB_ZEROS,   /* pages that are zeros */
+    DPULIB_SAME,    /* pages that are those of another DPU: its number, uint32_t */
     DPULIB_CHANGED, /* pages */
     DPULIB_READ,    /* pages; in return, when they have been sent */
     DPULIB_LAUNCH,  /* struct dpu_packed */

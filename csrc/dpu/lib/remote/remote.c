@@ -7,6 +7,7 @@
 #include "dpu/lib/remote/server.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Bytes that are brought beside those that were asked for. */
 #define AHEAD_MOST (16u << 20)
@@ -86,6 +87,42 @@ static void fetch(struct dpu_remote_copy *copy, uint32_t first, uint32_t count)
             await(at->remote);
 }
 
+/* A long run of pages: of a broadcast, every DPU has the same, and the server gets it once. */
+static int send_run(struct dpulib_remote *remote, const struct dpulib_message *pages)
+{
+    struct dpulib_server *server = remote->server;
+    const size_t size = (size_t)pages->count * DPU_REMOTE_PAGE;
+    const uint8_t *memory = dpu_remote_memory(&remote->copy, pages->first);
+    if (server->owner != NULL && server->run_first == pages->first &&
+        server->run_count == pages->count && memcmp(server->run, memory, size) == 0) {
+        struct dpulib_message same = *pages;
+        same.kind = DPULIB_SAME;
+        return dpulib_send(server->fd, &same, &server->owner->number, sizeof(uint32_t),
+                           dpulib_server_limit());
+    }
+
+    server->owner = NULL;
+    if (server->run_room < size) {
+        free(server->run);
+        server->run = malloc(size);
+        server->run_room = server->run != NULL ? size : 0;
+    }
+    if (server->run != NULL) {
+        memcpy(server->run, memory, size);
+        server->owner = remote;
+        server->run_first = pages->first;
+        server->run_count = pages->count;
+    }
+    return dpulib_send_pages(server->fd, &remote->copy, pages, dpulib_server_limit());
+}
+
+/* The server's DPU is about to have other pages. */
+static void disown_run(struct dpulib_remote *remote)
+{
+    if (remote->server->owner == remote)
+        remote->server->owner = NULL;
+}
+
 /* Sends what was changed, to a server that may not know the DPU yet. Long runs are not kept here as
  * well. */
 static int send_changes(struct dpulib_remote *remote)
@@ -102,11 +139,13 @@ static int send_changes(struct dpulib_remote *remote)
         remote->exists = true;
     }
 
+    disown_run(remote);
     uint32_t count, at = 0;
     while (error == 0 && (at = dpu_remote_next(copy, copy->changed, at, &count)) < copy->count) {
         const struct dpulib_message pages = {DPULIB_PAGES, remote->number, at, count};
-        error = dpulib_send_pages(fd, copy, &pages, limit);
-        if (at >= copy->mram && count >= DPU_REMOTE_MUCH) {
+        const bool is_long = at >= copy->mram && count >= DPU_REMOTE_MUCH;
+        error = is_long ? send_run(remote, &pages) : dpulib_send_pages(fd, copy, &pages, limit);
+        if (is_long) {
             dpu_remote_drop(copy, at + 1, count - 2);
             dpu_remote_mark(copy->stale, at + 1, count - 2, true);
         }
@@ -143,6 +182,7 @@ static int send_launch(struct dpulib_remote *remote)
     if (error != 0)
         return error;
 
+    disown_run(remote);
     dpu_machine_pack(machine, &packed);
     return dpulib_send(remote->server->fd, &message, &packed,
                        dpu_packed_size(dpu_machine_thread_count(machine)), dpulib_server_limit());

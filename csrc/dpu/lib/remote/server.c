@@ -345,8 +345,12 @@ static void disconnect(struct dpulib_server *server)
     if (server->fd >= 0)
         close(server->fd);
     free(server->dpus);
+    free(server->run);
     server->fd = -1;
     server->dpus = NULL;
+    server->run = NULL;
+    server->run_room = 0;
+    server->owner = NULL;
     server->room = server->expected = 0;
     server->lost = false;
 }
@@ -407,13 +411,15 @@ void dpulib_server_remove(struct dpulib_remote *remote)
     server->count--;
     pthread_mutex_unlock(&server->lock);
 
-    if (tells && server->count != 0) {
-        const struct dpulib_message message = {.kind = DPULIB_FREE, .dpu = remote->number};
-        pthread_mutex_lock(&server->sending);
-        int error = dpulib_send(server->fd, &message, NULL, 0, all.limit);
-        pthread_mutex_unlock(&server->sending);
-        dpulib_server_sent(server, error);
-    }
+    const struct dpulib_message message = {.kind = DPULIB_FREE, .dpu = remote->number};
+    int error = 0;
+    pthread_mutex_lock(&server->sending);
+    if (server->owner == remote)
+        server->owner = NULL;
+    if (tells && server->count != 0)
+        error = dpulib_send(server->fd, &message, NULL, 0, all.limit);
+    pthread_mutex_unlock(&server->sending);
+    dpulib_server_sent(server, error);
     if (server->count == 0)
         disconnect(server);
     pthread_mutex_unlock(&all.lock);

@@ -29,6 +29,12 @@ struct dpulib_server {
     uint32_t expected;           /* answers */
     int64_t last;                /* when something was heard, or first expected */
     char why[DPULIB_WHY_MAX];    /* it is lost */
+    /* Under the lock of sending: a long run of pages that was sent last, and whose it is, as long
+     * as the server's DPU has it; NULL: nobody's. */
+    struct dpulib_remote *owner;
+    uint8_t *run;
+    size_t run_room;
+    uint32_t run_first, run_count;
 };
 
 /* A DPU that is with a server, until its rank is destroyed. */

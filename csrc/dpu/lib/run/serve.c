@@ -8,6 +8,7 @@
  * receiver's else.
  */
 #include "common/clock.h"
+#include "common/copy.h"
 #include "common/cores.h"
 #include "common/list.h"
 #include "dpu/lib/core/error.h"
@@ -251,6 +252,29 @@ static const char *launch(struct service *s, struct served *dpu, size_t size)
     return NULL;
 }
 
+/* Of a DPU whose pages stay what they are meanwhile. */
+static const char *copy_pages(struct service *s, struct served *dpu,
+                              const struct dpulib_message *pages)
+{
+    uint32_t number;
+    if (dpulib_receive(s->fd, &number, sizeof number, -1) != 0)
+        return gone;
+    struct served *from = number < s->room ? s->dpus[number] : NULL;
+    if (from == NULL || from == dpu || from->copy.count != dpu->copy.count ||
+        from->copy.mram != dpu->copy.mram)
+        return no_sense;
+
+    pthread_mutex_lock(&s->lock);
+    bool runs = from->busy && !from->reads;
+    pthread_mutex_unlock(&s->lock);
+    if (runs)
+        return no_sense;
+    copy_memory(dpu_remote_memory(&dpu->copy, pages->first),
+                dpu_remote_memory(&from->copy, pages->first),
+                (size_t)pages->count * DPU_REMOTE_PAGE);
+    return NULL;
+}
+
 /* NULL, or why it cannot go on. */
 static const char *receive_about(struct service *s, struct served *dpu,
                                  const struct dpulib_message *message, size_t size)
@@ -260,6 +284,7 @@ static const char *receive_about(struct service *s, struct served *dpu,
     case DPULIB_PAGES:
     case DPULIB_ZEROS:
         return dpulib_receive_pages(s->fd, &dpu->copy, message, -1) == 0 ? NULL : gone;
+    case DPULIB_SAME: return copy_pages(s, dpu, message);
     case DPULIB_READ:
         dpu->ask = *message;
         dpu->reads = true;
