@@ -87,7 +87,8 @@ static void fetch(struct dpu_remote_copy *copy, uint32_t first, uint32_t count)
             await(at->remote);
 }
 
-/* A long run of pages: of a broadcast, every DPU has the same, and the server gets it once. */
+/* The inner pages of a long run: of a broadcast, every DPU has the same, and the server gets them
+ * once. */
 static int send_run(struct dpulib_remote *remote, const struct dpulib_message *pages)
 {
     struct dpulib_server *server = remote->server;
@@ -114,6 +115,24 @@ static int send_run(struct dpulib_remote *remote, const struct dpulib_message *p
         server->run_count = pages->count;
     }
     return dpulib_send_pages(server->fd, &remote->copy, pages, dpulib_server_limit());
+}
+
+/* Its first and last page may have something else besides, and stay here as well. */
+static int send_long(struct dpulib_remote *remote, const struct dpulib_message *pages)
+{
+    struct dpu_remote_copy *copy = &remote->copy;
+    const uint32_t first = pages->first + 1, count = pages->count - 2;
+    const struct dpulib_message inner = {DPULIB_PAGES, pages->dpu, first, count};
+    int error = send_run(remote, &inner);
+    for (uint32_t i = 0; i < 2 && error == 0; i++) {
+        const struct dpulib_message edge = {DPULIB_PAGES, pages->dpu,
+                                            pages->first + i * (pages->count - 1), 1};
+        error = dpulib_send_pages(remote->server->fd, copy, &edge, dpulib_server_limit());
+    }
+
+    dpu_remote_drop(copy, first, count);
+    dpu_remote_mark(copy->stale, first, count, true);
+    return error;
 }
 
 /* The server's DPU is about to have other pages. */
@@ -143,12 +162,10 @@ static int send_changes(struct dpulib_remote *remote)
     uint32_t count, at = 0;
     while (error == 0 && (at = dpu_remote_next(copy, copy->changed, at, &count)) < copy->count) {
         const struct dpulib_message pages = {DPULIB_PAGES, remote->number, at, count};
-        const bool is_long = at >= copy->mram && count >= DPU_REMOTE_MUCH;
-        error = is_long ? send_run(remote, &pages) : dpulib_send_pages(fd, copy, &pages, limit);
-        if (is_long) {
-            dpu_remote_drop(copy, at + 1, count - 2);
-            dpu_remote_mark(copy->stale, at + 1, count - 2, true);
-        }
+        if (at >= copy->mram && count >= DPU_REMOTE_MUCH)
+            error = send_long(remote, &pages);
+        else
+            error = dpulib_send_pages(fd, copy, &pages, limit);
         at += count;
     }
 
