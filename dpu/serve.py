@@ -58,17 +58,37 @@ def _listening(path: str) -> Iterator[socket.socket]:
                 os.unlink(path)
 
 
+@contextlib.contextmanager
+def _signals() -> Iterator[socket.socket]:
+    """Give a socket that can be read after a signal, whichever thread has got it."""
+    woken, waker = socket.socketpair()
+    with woken, waker:
+        waker.setblocking(False)
+        before = signal.set_wakeup_fd(waker.fileno())
+        try:
+            yield woken
+        finally:
+            signal.set_wakeup_fd(before)
+
+
 def _accept(listener: socket.socket, threads: int, starter: int | None) -> None:
     """Serve connections until the starter, if it is a pipe, is closed."""
+    with _signals() as woken:
+        _accept_until(listener, threads, starter, woken)
+
+
+def _accept_until(
+    listener: socket.socket, threads: int, starter: int | None, woken: socket.socket
+) -> None:
     library = use_library("soft")
     served: list[tuple[threading.Thread, socket.socket]] = []
-    waits: list[socket.socket | int] = [listener]
+    waits: list[socket.socket | int] = [listener, woken]
     if starter is not None:
         waits.append(starter)
     try:
         while True:
             ready, _, _ = select.select(waits, [], [])
-            if starter in ready:
+            if starter in ready or woken in ready:
                 return
             connection, _ = listener.accept()
             arguments = (library, connection.dup(), threads)
