@@ -387,12 +387,12 @@ static void expect_lost(struct saying said, const char *why)
 
 static void test_what_makes_no_sense_is_an_error(void)
 {
-    static const char text[DPULIB_TEXT_MAX] = "out of paper";
+    static const char text[DPULIB_TEXT_MAX] = "out of\x1bpaper";
     static struct dpu_packed packed;
     static uint8_t page[DPU_REMOTE_PAGE];
     const size_t size = dpu_packed_size(DPU_MACHINE_THREADS);
     const char no_sense[] = "it sent what no server sends";
-    expect_lost((struct saying){{DPULIB_TROUBLE, 0, 0, 0}, text, sizeof text}, "out of paper");
+    expect_lost((struct saying){{DPULIB_TROUBLE, 0, 0, 0}, text, sizeof text}, "out of?paper");
     expect_lost((struct saying){{99, 0, 0, 0}, NULL, 0}, no_sense);
     expect_lost((struct saying){{DPULIB_ENDED, 1, 0, 0}, &packed, size}, no_sense);
     expect_lost((struct saying){{DPULIB_ENDED, 0, 0, 0}, &packed, size}, no_sense);

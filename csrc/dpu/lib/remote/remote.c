@@ -235,9 +235,10 @@ bool dpulib_remote_is_away(const struct dpu_t *dpu)
 
 static enum dpu_run_status end_of(struct dpu_t *dpu, bool away)
 {
-    dpu_machine_get_result(dpu->machine, &dpu->result);
+    /* Its state may come at any time. */
     if (away)
         return DPU_RUN_STEPPED;
+    dpu_machine_get_result(dpu->machine, &dpu->result);
     dpu->remote->launched = false;
     dpu->result.status = dpu->remote->status;
     return (enum dpu_run_status)dpu->remote->status;

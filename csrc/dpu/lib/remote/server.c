@@ -122,6 +122,15 @@ static const char *reason(int error)
     }
 }
 
+/* A text of another process, for messages. */
+static void make_printable(char text[DPULIB_TEXT_MAX])
+{
+    text[DPULIB_TEXT_MAX - 1] = 0;
+    for (char *at = text; *at != 0; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
+}
+
 /* With the lock. The first reason counts. */
 static void lose(struct dpulib_server *server, const char *why)
 {
@@ -152,7 +161,8 @@ void dpulib_server_sent(struct dpulib_server *server, int error)
                 dpulib_receive(server->fd, &message, sizeof message, 0) == 0 &&
                 message.kind == DPULIB_TROUBLE &&
                 dpulib_receive(server->fd, text, sizeof text, 0) == 0;
-    text[sizeof text - 1] = 0;
+    if (says)
+        make_printable(text);
     lose(server, says ? text : reason(error));
     pthread_mutex_unlock(&server->lock);
 }
@@ -243,7 +253,7 @@ static int receive(struct dpulib_server *server, int64_t limit, char text[DPULIB
         return 0;
     if (message.kind == DPULIB_TROUBLE) {
         error = dpulib_receive(server->fd, text, DPULIB_TEXT_MAX, all.limit);
-        text[DPULIB_TEXT_MAX - 1] = 0;
+        make_printable(text);
         return error != 0 ? error : EPIPE;
     }
     if (remote == NULL || !dpulib_message_size(&message, &remote->copy, &size))
@@ -284,6 +294,14 @@ static void receive_or_wait(struct dpulib_server *server, int64_t deadline)
     pthread_cond_broadcast(&server->heard);
 }
 
+/* With the lock: after a loss, the thread that receives may still be writing to a DPU. It ends at
+ * once, as nothing comes any more. */
+static void let_receiver_end(struct dpulib_server *server)
+{
+    while (server->lost && server->receiving)
+        pthread_cond_wait(&server->heard, &server->lock);
+}
+
 void dpulib_server_wait(struct dpulib_server *server, const bool *flag, int64_t deadline)
 {
     while (*flag) {
@@ -291,6 +309,7 @@ void dpulib_server_wait(struct dpulib_server *server, const bool *flag, int64_t 
         if (*flag && clock_now() >= deadline)
             return;
     }
+    let_receiver_end(server);
 }
 
 /* --- connections --- */
@@ -308,7 +327,7 @@ static int greet(struct dpulib_server *server, char theirs[DPULIB_TEXT_MAX])
         error = EPROTO;
     if (error == 0)
         error = dpulib_receive(server->fd, theirs, DPULIB_TEXT_MAX, all.limit);
-    theirs[DPULIB_TEXT_MAX - 1] = 0;
+    make_printable(theirs);
     return error == 0 && strcmp(mine, theirs) != 0 ? EPROTONOSUPPORT : error;
 }
 
@@ -406,6 +425,7 @@ void dpulib_server_remove(struct dpulib_remote *remote)
     struct dpulib_server *server = remote->server;
     pthread_mutex_lock(&all.lock);
     pthread_mutex_lock(&server->lock);
+    let_receiver_end(server);
     const bool tells = remote->exists && !server->lost;
     server->dpus[remote->number] = NULL;
     server->count--;
