@@ -77,7 +77,11 @@ def start_server(tmp_path: Path) -> Iterator[Callable[[], tuple[subprocess.Popen
     yield start
     for server in started:
         server.terminate()
-        server.wait(LIMIT_S)
+        try:
+            server.wait(LIMIT_S)
+        finally:
+            server.kill()
+            server.wait()
 
 
 @pytest.fixture
@@ -229,6 +233,14 @@ def test_a_server_survives_its_hosts(start_server, tmp_path, begun) -> None:
     host.wait(LIMIT_S)
     run(*PROGRAM, "softServers=only", folder=tmp_path, DPU_SOFT_SERVERS=path)
     assert server.poll() is None
+
+
+def test_a_server_ends_at_a_signal_while_it_serves(start_server, begun) -> None:
+    server, path = start_server()
+    host = begun(DPU_SOFT_SERVERS=path)
+    server.terminate()
+    assert server.wait(LIMIT_S) == 0
+    assert "is lost" in host.communicate(timeout=LIMIT_S)[0]
 
 
 def test_nobody_else_may_connect(start_server) -> None:
