@@ -97,13 +97,15 @@ uint64_t ve_core_psw(struct ve_core *core)
 
 void ve_core_set_psw(struct ve_core *core, uint64_t psw)
 {
-    bool was_checked = ve_floating_is_checked(core);
+    bool was_checked = ve_floating_is_checked(core), had_enabled = ve_exceptions_are_enabled(core);
     core->psw = psw & (VE_PSW_FLAGS | VE_PSW_PROGRAM_MODE);
     if (core->depth > 0) {
         feclearexcept(FE_ALL_EXCEPT);
         set_rounding(psw);
     }
-    if (ve_floating_is_checked(core) != was_checked && core->code != NULL)
+    bool changes = ve_floating_is_checked(core) != was_checked ||
+                   ve_exceptions_are_enabled(core) != had_enabled;
+    if (changes && core->code != NULL)
         ve_code_reset(core->code);
 }
 

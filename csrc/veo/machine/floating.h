@@ -31,6 +31,12 @@ static inline bool ve_floating_is_checked(const struct ve_core *core)
     return (core->psw >> VE_PSW_ENABLE_SHIFT & flags) != 0;
 }
 
+/* True if any exception is: code is not translated then. */
+static inline bool ve_exceptions_are_enabled(const struct ve_core *core)
+{
+    return (core->psw & VE_PSW_ENABLES) != 0;
+}
+
 /* Executes an instruction, and raises the enabled exceptions among those that it may have. */
 void ve_execute_checked(struct ve_core *core, const struct ve_instruction *instruction);
 

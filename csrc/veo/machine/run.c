@@ -183,7 +183,7 @@ page_end:
 
 sample:
     code->countdown = ve_code_period;
-    if (ve_code_sample != NULL && !ve_floating_is_checked(core))
+    if (ve_code_sample != NULL && !ve_exceptions_are_enabled(core))
         ve_code_sample(code, decoded);
     GO;
 

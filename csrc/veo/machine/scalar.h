@@ -32,14 +32,20 @@
             STOP; \
     }
 
+/* The same for an overflow, which programs that compute with unsigned numbers have all the time. */
+#define CHECK_OVERFLOW(condition) \
+    CHECK((condition) && (core->psw & OVERFLOW_BITS) != VE_PSW_FIXED_OVERFLOW, \
+          VE_PSW_FIXED_OVERFLOW)
+#define OVERFLOW_BITS (VE_PSW_FIXED_OVERFLOW | VE_PSW_FIXED_OVERFLOW << VE_PSW_ENABLE_SHIFT)
+
 /* The wrapped result of a builtin that tells of overflow. */
 #define WRAP64(builtin) \
     int64_t result; \
-    CHECK(builtin((int64_t)Y, (int64_t)Z, &result), VE_PSW_FIXED_OVERFLOW); \
+    CHECK_OVERFLOW(builtin((int64_t)Y, (int64_t)Z, &result)); \
     X = (uint64_t)result
 #define WRAP32(builtin, extend) \
     int32_t result; \
-    CHECK(builtin((int32_t)Y, (int32_t)Z, &result), VE_PSW_FIXED_OVERFLOW); \
+    CHECK_OVERFLOW(builtin((int32_t)Y, (int32_t)Z, &result)); \
     X = extend(result)
 #define DIVIDE32(extend) \
     int32_t by = (int32_t)Z; \

@@ -58,15 +58,6 @@ static void write_saved(FILE *out, const struct block *b, const char *form)
             fprintf(out, form, r, r);
 }
 
-static bool may_overflow(const struct block *b)
-{
-    bool may = false;
-    for (uint32_t at = b->first; at < b->end; at++)
-        may |= element_of(b, at).kind == VE_ELEMENT_NONE &&
-               ve_operation_info(instruction_of(b, at)->operation)->causes == VE_CAUSES_FIXED;
-    return may;
-}
-
 static bool compares(const struct block *b)
 {
     bool has = false;
@@ -220,7 +211,6 @@ static void write_look(FILE *out, const struct block *b)
     for (uint32_t r = 0; r < 64; r++)
         if ((written & ve_bit(r)) != 0)
             fprintf(out, "    uint64_t s%u = now%u;\n", r, r);
-    fprintf(out, "    if (FIXED_OVERFLOW_STOPS) goto looked_%u;\n", b->first);
     for (uint32_t step = 0; step < b->path.count; step++)
         write_ahead(out, b, b->path.places[step]);
     fprintf(out, "    forgets = length >= n;\n    }\n    }\nlooked_%u:;\n", b->first);
@@ -237,8 +227,7 @@ void ve_block_write(FILE *out, const struct ve_plan *plan, uint32_t first)
     for (uint32_t at = first; at < b->end; at++)
         if (element_of(b, at).kind != VE_ELEMENT_NONE)
             fprintf(out, "    uint64_t y%u = 0, a%u = 0;\n", at, at);
-    fprintf(out, "    if (RARELY(n == 0%s%s)) goto slow_%u;\n",
-            may_overflow(b) ? " || FIXED_OVERFLOW_STOPS" : "",
+    fprintf(out, "    if (RARELY(n == 0%s)) goto slow_%u;\n",
             compares(b) ? " || !rounds_to_nearest()" : "", first);
     write_scalars(out, b);
     if (b->forgotten != 0 || forgets_masks(b))

@@ -87,6 +87,7 @@ void ve_generate(FILE *out, const struct ve_plan *plan)
     for (uint32_t r = 0; r < 64; r++)
         if ((used & ve_bit(r)) != 0)
             fprintf(out, "    uint64_t s%u = core->s[%u];\n", r, r);
+    fprintf(out, "    bool overflow = false;\n");
     fprintf(out, "dispatch:\n    switch (WORDS(target - base)) {\n");
     for (uint32_t at = 0; at < plan->count; at++)
         if (plan->entry[at])
@@ -108,7 +109,7 @@ void ve_generate(FILE *out, const struct ve_plan *plan)
 
     fprintf(out, "stop:\n    target = 0;\nleave:\n");
     ve_write_spill(out, used);
-    fprintf(out, "    return target;\n}\n\n"
+    fprintf(out, "    core->psw |= overflow ? VE_PSW_FIXED_OVERFLOW : 0;\n    return target;\n}\n\n"
                  "__attribute__((visibility(\"default\"))) const struct ve_module ve_module = {\n"
                  "    sizeof ve_module, run, &services};\n");
 }

@@ -45,6 +45,46 @@ static struct ve_services services;
 #define ve_address(core, i) (y_ + z_ + (uint64_t)(int64_t)(i)->displacement)
 #define ve_base_address(core, i) (z_ + (uint64_t)(int64_t)(i)->displacement)
 #define STOP return false
+/* Cores with an exception enabled are interpreted: that it happened is enough. */
+#undef CHECK_OVERFLOW
+#define CHECK_OVERFLOW(condition) *overflow_ |= (condition)
+#define ve_holds_integer holds_known_integer
+#define ve_holds_float holds_known_float
+
+/* One comparison, or two, where the condition is known: compilers do not make them of a set. */
+static inline __attribute__((always_inline)) bool holds_known_integer(unsigned condition, int64_t a,
+                                                                      int64_t b)
+{
+    switch (condition & 7) {
+    case VE_NEVER: return false;
+    case VE_GREATER: return a > b;
+    case VE_LESS: return a < b;
+    case VE_GREATER | VE_LESS: return a != b;
+    case VE_EQUAL: return a == b;
+    case VE_EQUAL | VE_GREATER: return a >= b;
+    case VE_EQUAL | VE_LESS: return a <= b;
+    default: return true;
+    }
+}
+
+/* Comparisons that raise the flag of a NaN, as those of the set do. */
+static inline __attribute__((always_inline)) bool holds_known_float(unsigned condition, double a,
+                                                                    double b)
+{
+    bool is_opposite = (condition & VE_UNORDERED) != 0, holds;
+    switch ((is_opposite ? ~condition : condition) & 7) {
+    case VE_NEVER: holds = false; break;
+    case VE_GREATER: holds = a > b; break;
+    case VE_LESS: holds = a < b; break;
+    case VE_GREATER | VE_LESS: holds = a < b || a > b; break;
+    case VE_EQUAL: holds = a <= b && a >= b; break;
+    case VE_EQUAL | VE_GREATER: holds = a >= b; break;
+    case VE_EQUAL | VE_LESS: holds = a <= b; break;
+    default: holds = a <= b || a > b; break;
+    }
+    return holds != is_opposite;
+}
+
 /* Faults look for the instruction there: the compiler moves no access over it. */
 #define AT(decoded) \
     do { \
@@ -55,7 +95,7 @@ static struct ve_services services;
 #define SCALAR(operation, ...) \
     static inline __attribute__((always_inline)) bool do_##operation( \
         struct ve_core *core, const struct ve_decoded *at, uint64_t *x_, uint64_t y_, uint64_t z_, \
-        const struct ve_instruction *i) \
+        const struct ve_instruction *i, bool *overflow_) \
     { \
         __VA_ARGS__ \
         return true; \
@@ -69,7 +109,7 @@ static struct ve_services services;
     { \
         const struct ve_instruction i = {.condition = (condition_), \
                                          .displacement = (displacement_)}; \
-        if (!do_##operation(core, list + (index), &(x), y, z, &i)) \
+        if (!do_##operation(core, list + (index), &(x), y, z, &i, &overflow)) \
             goto stop; \
     }
 /* The flags that an operation raises are wanted even if its result is not. */

@@ -360,9 +360,6 @@ IN_LINE bool rounds_to_nearest(void)
 {
     return (__builtin_ia32_stmxcsr() & 0x6000) == 0;
 }
-
-#define FIXED_OVERFLOW_STOPS \
-    (core->psw & (uint64_t)VE_PSW_FIXED_OVERFLOW << VE_PSW_ENABLE_SHIFT) != 0
 #endif
 #endif
 

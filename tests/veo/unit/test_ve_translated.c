@@ -98,6 +98,66 @@ static void test_a_computed_branch_depends_on_its_condition(void)
     ve_core_destroy(run_both(45, NEAREST));
 }
 
+/* Of -1 to 2, which as numbers are a NaN, 0 and what is above it; r30 to r33 count who goes on. */
+static void test_each_condition_holds_for_the_same_operands(void)
+{
+    for (uint64_t condition = VE_GREATER; condition < VE_ALWAYS; condition++) {
+        const uint64_t words[] = {
+            WORD(AND, SX(1) | IY(3) | SZ(COUNTER)),
+            WORD(SRL, SX(2) | IY(2) | SZ(COUNTER)),
+            WORD(AND, SX(2) | IY(3) | SZ(2)),
+            WORD(LEA, SX(1) | SZ(1) | DISPLACEMENT(-1)),
+            WORD(LEA, SX(2) | SZ(2) | DISPLACEMENT(-1)),
+            WORD(SLL, SX(3) | IY(32) | SZ(1)),
+            WORD(SLL, SX(4) | IY(32) | SZ(2)),
+            BRANCH(BR_L, condition, SY(1) | SZ(2), 16),
+            WORD(LEA, SX(30) | SZ(30) | DISPLACEMENT(1)),
+            BRANCH(BR_W, condition, SY(1) | SZ(2), 16),
+            WORD(LEA, SX(31) | SZ(31) | DISPLACEMENT(1)),
+            BRANCH(BR_D, condition, SY(1) | SZ(2), 16),
+            WORD(LEA, SX(32) | SZ(32) | DISPLACEMENT(1)),
+            BRANCH(BR_S, condition, SY(3) | SZ(4), 16),
+            WORD(LEA, SX(33) | SZ(33) | DISPLACEMENT(1)),
+            COUNT_DOWN,
+            UP_TO_0(16),
+            RETURN,
+        };
+        memcpy(code, words, sizeof words);
+        ve_core_destroy(run_both(46, NEAREST));
+    }
+}
+
+/* Sums that are too large set the flag, and no others do. */
+static void test_an_overflow_sets_its_flag(void)
+{
+    for (uint64_t last = 0; last < 2; last++) {
+        const uint64_t words[] = {
+            WORD(LEA, SX(2) | DISPLACEMENT(INT32_MAX - TIMES + (int)last)),
+            WORD(ADDS_W_SX, SX(3) | SY(COUNTER) | SZ(2)),
+            COUNT_DOWN,
+            UP_TO_0(3),
+            RETURN,
+        };
+        memcpy(code, words, sizeof words);
+        struct ve_core *core = run_both(47 + last, NEAREST);
+        CHECK((core->psw & VE_PSW_FIXED_OVERFLOW) == 0 || last > 0);
+        ve_core_destroy(core);
+    }
+    /* One that only translated code has. */
+    const uint64_t words[] = {
+        WORD(LEA, SX(2) | DISPLACEMENT(INT32_MAX)),
+        WORD(SUBU_L, SX(3) | SY(2) | SZ(COUNTER)),
+        WORD(ADDS_W_SX, SX(3) | IY(2) | SZ(3)),
+        COUNT_DOWN,
+        UP_TO_0(4),
+        RETURN,
+    };
+    memcpy(code, words, sizeof words);
+    struct ve_core *core = run_both(49, NEAREST);
+    CHECK((core->psw & VE_PSW_FIXED_OVERFLOW) != 0);
+    ve_core_destroy(core);
+}
+
 int main(void)
 {
     set_up_engines();
@@ -106,5 +166,7 @@ int main(void)
     test_switches_between_engines_change_nothing();
     test_a_computed_branch_depends_on_its_condition();
     test_an_exception_has_its_instruction();
+    test_each_condition_holds_for_the_same_operands();
+    test_an_overflow_sets_its_flag();
     return 0;
 }
