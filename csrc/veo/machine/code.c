@@ -3,6 +3,7 @@
 #include "code.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 _Atomic uint64_t ve_code_changes;
 uint32_t ve_code_period = 4096;
@@ -41,6 +42,7 @@ static void forget(const struct ve_code *code, struct ve_page *page)
 {
     page->samples = 0;
     page->is_used = false;
+    memset(page->jumped_to, 0, sizeof page->jumped_to);
     for (uint32_t i = 0; i < VE_PAGE_WORDS; i++) {
         page->list[i].label = code->undecoded;
         page->list[i].target = NULL; /* so that the next jump says that its page is used */
@@ -79,6 +81,19 @@ struct ve_page *ve_code_page(const struct ve_code *code, uint64_t address)
     while (page != NULL && page->number != number)
         page = page->next;
     return page;
+}
+
+void ve_code_note_jump(const struct ve_code *code, uint64_t address)
+{
+    struct ve_page *page = ve_code_page(code, address);
+    uint32_t word = address >> 3 & (VE_PAGE_WORDS - 1);
+    if (page != NULL)
+        page->jumped_to[word / 64] |= UINT64_C(1) << word % 64;
+}
+
+bool ve_code_was_jumped_to(const struct ve_page *page, uint32_t word)
+{
+    return (page->jumped_to[word / 64] >> word % 64 & 1) != 0;
 }
 
 void ve_code_install(struct ve_code *code, uint64_t address, const struct ve_unit *unit)

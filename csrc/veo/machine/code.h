@@ -49,6 +49,7 @@ struct ve_page {
     struct ve_page *next;
     uint32_t samples;                           /* of interpreted code, for ve_code_sample */
     bool is_used;                               /* since it was decoded anew: it can be read */
+    uint64_t jumped_to[VE_PAGE_WORDS / 64];     /* bits: where computed jumps went to */
     const struct ve_unit *units[VE_PAGE_WORDS]; /* of entries of translated code */
     struct ve_decoded list[VE_PAGE_WORDS + 1];  /* the last: what is in the next page */
 };
@@ -68,6 +69,10 @@ void ve_code_destroy(struct ve_code *code);
 
 /* The page of an address, if there is one. */
 struct ve_page *ve_code_page(const struct ve_code *code, uint64_t address);
+/* Notes where a jump goes to that is neither a call nor a return, for what is translated later. */
+void ve_code_note_jump(const struct ve_code *code, uint64_t address);
+/* True if it was noted, and code was not decoded anew since. */
+bool ve_code_was_jumped_to(const struct ve_page *page, uint32_t word);
 /* Makes translated code do what is at an address from now on. */
 void ve_code_install(struct ve_code *code, uint64_t address, const struct ve_unit *unit);
 

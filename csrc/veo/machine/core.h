@@ -86,6 +86,11 @@ struct ve_core {
      */
     bool (*gate)(struct ve_core *core, uint64_t address);
     /*
+     * By (address - gate_low) / 8: not 0 for gates that read s0 to s7, write s0 alone, and always
+     * go on. NULL: none is known to.
+     */
+    const uint8_t *plain_gates;
+    /*
      * monc with a number other than that of growing the stack. False as in gate; the result that
      * the program finds in s0 is for it to write.
      */

@@ -175,7 +175,7 @@ jump:
         return false;
     }
     jumped->target = decoded;
-    GO;
+    GO_SAMPLED;
 
 page_end:
     target = decoded->address;
@@ -247,26 +247,31 @@ near_always:
     decoded += decoded->instruction.displacement / 8;
     GO_SAMPLED;
 
-#define BRANCH(operation, condition, to) \
+#define BRANCH(operation, condition, to, note) \
     op_##operation: \
     { \
         INSTRUCTION_OF_DECODED; \
         if (condition) { \
             target = to; \
+            note; \
             goto jump_from_here; \
         } \
     } \
     NEXT;
 #define RELATIVE decoded->address + (uint64_t)(int64_t)i->displacement
 #define ABSOLUTE ve_base_address(core, i)
-    BRANCH(BR_L, ve_holds_integer(i->condition, (int64_t)Y, (int64_t)Z), RELATIVE)
-    BRANCH(BR_W, ve_holds_integer(i->condition, (int32_t)Y, (int32_t)Z), RELATIVE)
-    BRANCH(BR_D, ve_holds_float(i->condition, DY, DZ), RELATIVE)
-    BRANCH(BR_S, ve_holds_float(i->condition, (double)FY, (double)FZ), RELATIVE)
-    BRANCH(B_L, ve_holds_integer(i->condition, (int64_t)Y, 0), ABSOLUTE)
-    BRANCH(B_W, ve_holds_integer(i->condition, (int32_t)Y, 0), ABSOLUTE)
-    BRANCH(B_D, ve_holds_float(i->condition, DY, 0), ABSOLUTE)
-    BRANCH(B_S, ve_holds_float(i->condition, (double)FY, 0), ABSOLUTE)
+#define IS_NEAR (void)0
+#define NOTE \
+    if (RARELY(i->z_source != VE_S_LINK)) \
+    ve_code_note_jump(code, target)
+    BRANCH(BR_L, ve_holds_integer(i->condition, (int64_t)Y, (int64_t)Z), RELATIVE, IS_NEAR)
+    BRANCH(BR_W, ve_holds_integer(i->condition, (int32_t)Y, (int32_t)Z), RELATIVE, IS_NEAR)
+    BRANCH(BR_D, ve_holds_float(i->condition, DY, DZ), RELATIVE, IS_NEAR)
+    BRANCH(BR_S, ve_holds_float(i->condition, (double)FY, (double)FZ), RELATIVE, IS_NEAR)
+    BRANCH(B_L, ve_holds_integer(i->condition, (int64_t)Y, 0), ABSOLUTE, NOTE)
+    BRANCH(B_W, ve_holds_integer(i->condition, (int32_t)Y, 0), ABSOLUTE, NOTE)
+    BRANCH(B_D, ve_holds_float(i->condition, DY, 0), ABSOLUTE, NOTE)
+    BRANCH(B_S, ve_holds_float(i->condition, (double)FY, 0), ABSOLUTE, NOTE)
 
 op_BSIC:
     {

@@ -34,6 +34,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t low;
 static void *hosts[ROWS]; /* what the names stand for */
+/* What calls of them read and write: registers as they like, or those of arguments and result. */
+enum { ANY_REGISTER, NUMBERS, INTEGERS };
+static uint8_t plain[ROWS + MISSING_MAX];
 static const char *missing[MISSING_MAX];
 static size_t nmissing;
 
@@ -44,6 +47,9 @@ static void start(void)
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages != MAP_FAILED)
         low = (uint64_t)(uintptr_t)pages;
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].special == NULL && *rows[i].types != '\0')
+            plain[i] = strpbrk(rows[i].types, "df") != NULL ? NUMBERS : INTEGERS;
 }
 
 static uint64_t start_of_gates(void)
@@ -101,6 +107,7 @@ const char *verun_gate_types(uint64_t address)
 
 /* --- calls --- */
 
+typedef uint64_t calls_integers(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 typedef uint64_t calls_int(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, double,
                            double, double, double, double, double, double, double);
 typedef double calls_double(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, double,
@@ -133,15 +140,28 @@ static void sort(const struct ve_core *core, const char *types, struct registers
     (r).ints[0], (r).ints[1], (r).ints[2], (r).ints[3], (r).ints[4], (r).ints[5], (r).fps[0], \
         (r).fps[1], (r).fps[2], (r).fps[3], (r).fps[4], (r).fps[5], (r).fps[6], (r).fps[7]
 
+union function {
+    void *address;
+    calls_integers *to_integer;
+    calls_int *to_int;
+    calls_double *to_double;
+    calls_float *to_float;
+};
+
 /* All argument registers are set: those that a function does not take do no harm. */
-static void call(struct ve_core *core, const char *types, void *host)
+static void call_integers(struct ve_core *core, char type, void *host)
 {
-    union {
-        void *address;
-        calls_int *to_int;
-        calls_double *to_double;
-        calls_float *to_float;
-    } function = {host};
+    union function function = {host};
+    const uint64_t *s = core->s;
+    uint64_t result = function.to_integer(s[0], s[1], s[2], s[3], s[4], s[5]);
+    core->s[0] = type == 'i'   ? (uint64_t)(int64_t)(int32_t)result
+                 : type == 'u' ? (uint32_t)result
+                               : result;
+}
+
+static void call_numbers(struct ve_core *core, const char *types, void *host)
+{
+    union function function = {host};
     struct registers r = {{0}, {0}};
     sort(core, types + 2, &r);
 
@@ -179,7 +199,11 @@ static bool pass(struct ve_core *core, uint64_t address)
 
     if (rows[index].special != NULL)
         return rows[index].special(core);
-    call(core, rows[index].types, __atomic_load_n(&hosts[index], __ATOMIC_ACQUIRE));
+    void *host = __atomic_load_n(&hosts[index], __ATOMIC_ACQUIRE);
+    if (plain[index] == INTEGERS)
+        call_integers(core, rows[index].types[0], host);
+    else
+        call_numbers(core, rows[index].types, host);
     return true;
 }
 
@@ -188,4 +212,5 @@ void verun_gates_attach(struct ve_core *core)
     core->gate_low = start_of_gates();
     core->gate_high = core->gate_low + (ROWS + MISSING_MAX) * GATE;
     core->gate = pass;
+    core->plain_gates = plain;
 }

@@ -59,7 +59,9 @@ static void write_instruction(FILE *out, const struct ve_plan *plan, uint32_t at
         if (plan->callee[at] != 0 && callee < plan->count)
             fprintf(out, "    if (target == %s) goto at_%u;\n",
                     place_of(plan, plan->callee[at]).text, callee);
-        fprintf(out, "    goto dispatch;\n");
+        if (x == VE_S_LINK && ve_plan_find(plan, address + 8) < plan->count)
+            fprintf(out, "    CALL_HOST(at_%u)\n", at + 1);
+        fprintf(out, "    goto call;\n");
         return;
     }
     case VE_FLOW_LEAVE: fprintf(out, "    LEAVE(%s);\n", place_of(plan, address).text); return;
@@ -75,11 +77,53 @@ static void write_instruction(FILE *out, const struct ve_plan *plan, uint32_t at
     write_going_on(out, plan, at);
 }
 
+/* Registers that a function of the host reads: s0 to s7. */
+#define ARGUMENTS UINT64_C(0xFF)
+/* Words from the first instruction to the last one, in which a place is found by a table. */
+#define TABLE_MOST 16384
+
+/* Goes to the entry at `target`, or leaves. */
+static void write_dispatch(FILE *out, const struct ve_plan *plan)
+{
+    uint64_t base = plan->list[0].address;
+    uint64_t words = (plan->list[plan->count - 1].address - base) / 8 + 1;
+    bool has_table = words <= TABLE_MOST;
+    fprintf(out, "dispatch:\n    {\n");
+    if (has_table)
+        fprintf(out, "    static const int32_t places[%" PRIu64 "] = {\n", words);
+    else
+        fprintf(out, "    switch (WORDS(target - base)) {\n");
+    for (uint32_t at = 0; at < plan->count; at++)
+        if (plan->entry[at])
+            fprintf(out, has_table ? "    [%" PRIu64 "] = &&enter_%u - &&leave,\n"
+                                   : "    case %" PRIu64 ": goto at_%u;\n",
+                    (plan->list[at].address - base) / 8, at);
+    if (has_table)
+        fprintf(out, "    };\n    const uint64_t word = WORDS(target - base);\n"
+                     "    if (word >= %" PRIu64 ")\n        goto leave;\n"
+                     "    goto *(&&leave + places[word]);\n    }\n", words);
+    for (uint32_t at = 0; at < plan->count; at++)
+        if (has_table && plan->entry[at])
+            fprintf(out, "enter_%u:\n    goto at_%u;\n", at, at);
+    if (!has_table)
+        fprintf(out, "    default: goto leave;\n    }\n    }\n");
+}
+
+/* Puts what the code has in variables into the core. */
+static void write_leaving(FILE *out, uint64_t used)
+{
+    ve_write_spill(out, used);
+    fprintf(out, "    core->psw |= overflow ? VE_PSW_FIXED_OVERFLOW : 0;\n");
+}
+
 void ve_generate(FILE *out, const struct ve_plan *plan)
 {
     uint64_t used = 0;
-    for (uint32_t at = 0; at < plan->count; at++)
+    for (uint32_t at = 0; at < plan->count; at++) {
         used |= ve_registers_used(&plan->list[at].instruction);
+        if (ve_flow_of(&plan->list[at].instruction) == VE_FLOW_CALL)
+            used |= ARGUMENTS | ve_bit(VE_S_LINK);
+    }
 
     ve_write_prelude(out);
     fprintf(out, "\nstatic uint64_t run(struct ve_core *core, const struct ve_decoded *list, "
@@ -88,12 +132,7 @@ void ve_generate(FILE *out, const struct ve_plan *plan)
         if ((used & ve_bit(r)) != 0)
             fprintf(out, "    uint64_t s%u = core->s[%u];\n", r, r);
     fprintf(out, "    bool overflow = false;\n");
-    fprintf(out, "dispatch:\n    switch (WORDS(target - base)) {\n");
-    for (uint32_t at = 0; at < plan->count; at++)
-        if (plan->entry[at])
-            fprintf(out, "    case 0x%" PRIx64 ": goto at_%u;\n",
-                    (plan->list[at].address - plan->list[0].address) / 8, at);
-    fprintf(out, "    default: goto leave;\n    }\n");
+    write_dispatch(out, plan);
 
     for (uint32_t at = 0; at < plan->count; at++) {
         if (plan->head[at])
@@ -107,9 +146,17 @@ void ve_generate(FILE *out, const struct ve_plan *plan)
         write_going_on(out, plan, at);
     }
 
+    /* A call of the host, if it is one, goes on where it says. */
+    fprintf(out, "call:\n    if (!IS_GATE(target))\n        goto dispatch;\n");
+    write_leaving(out, used);
+    fprintf(out, "    if (!services.gate(core, target))\n        return core->s[%d];\n", VE_S_LINK);
+    for (uint32_t r = 0; r < 64; r++)
+        if ((used & ve_bit(r)) != 0)
+            fprintf(out, "    s%u = core->s[%u];\n", r, r);
+    fprintf(out, "    target = core->s[%d];\n    goto dispatch;\n", VE_S_LINK);
     fprintf(out, "stop:\n    target = 0;\nleave:\n");
-    ve_write_spill(out, used);
-    fprintf(out, "    core->psw |= overflow ? VE_PSW_FIXED_OVERFLOW : 0;\n    return target;\n}\n\n"
+    write_leaving(out, used);
+    fprintf(out, "    return target;\n}\n\n"
                  "__attribute__((visibility(\"default\"))) const struct ve_module ve_module = {\n"
                  "    sizeof ve_module, run, &services};\n");
 }

@@ -22,6 +22,8 @@ struct ve_services {
     /* Does vector instructions by their executors, from an element on. */
     void (*do_elements)(struct ve_core *core, const struct ve_decoded *list,
                         const struct ve_element_step *steps, uint64_t count, uint64_t from);
+    /* Calls the host. False if translated code ends there: the core stopped, or code changed. */
+    bool (*gate)(struct ve_core *core, uint64_t address);
 };
 
 /* Symbol `ve_module` of a generated shared object. */
@@ -120,6 +122,20 @@ static inline __attribute__((always_inline)) bool holds_known_float(unsigned con
     services.executors[VE_OP_##operation](core, &list[index].instruction); \
     if (RARELY(core->stopped)) \
     goto stop
+/* Where a call goes on that is a plain one of the host; else nothing. */
+#define CALL_HOST(next) \
+    if (IS_GATE(target) && core->plain_gates != NULL && \
+        core->plain_gates[(target - core->gate_low) / 8] != 0) { \
+        core->s[0] = s0, core->s[1] = s1, core->s[2] = s2, core->s[3] = s3; \
+        core->s[4] = s4, core->s[5] = s5, core->s[6] = s6, core->s[7] = s7; \
+        bool goes_on = services.gate(core, target); \
+        s0 = core->s[0]; \
+        if (goes_on) \
+            goto next; \
+        target = s10; \
+        goto leave; \
+    }
+#define IS_GATE(address) RARELY((address) - core->gate_low < core->gate_high - core->gate_low)
 #define GO(to) \
     do { \
         target = (to); \

@@ -136,6 +136,21 @@ static uint64_t callee_of(const struct walk *w, uint64_t address, const struct v
     return set == 0 && read_word(w, now, &first) ? now : set;
 }
 
+/*
+ * Where the jump of a table probably goes to: where such jumps went before, in its page and in those
+ * beside it.
+ */
+static void push_jumped_to(struct walk *w, uint64_t address)
+{
+    uint64_t first = (address >> VE_PAGE_SHIFT) - 1;
+    for (uint64_t number = first; number < first + 3; number++) {
+        const struct ve_page *page = ve_code_page(w->core->code, number << VE_PAGE_SHIFT);
+        for (uint32_t word = 0; page != NULL && word < VE_PAGE_WORDS; word++)
+            if (ve_code_was_jumped_to(page, word))
+                push(w, page->list[word].address);
+    }
+}
+
 /* Adds straight code from ADDRESS on. */
 static void walk_on(struct walk *w, uint64_t address)
 {
@@ -154,6 +169,8 @@ static void walk_on(struct walk *w, uint64_t address)
         uint64_t callee = flow == VE_FLOW_CALL ? callee_of(w, address, i) : 0;
         if (callee != 0)
             push(w, callee);
+        if (flow == VE_FLOW_COMPUTED && i->z_source != VE_S_LINK)
+            push_jumped_to(w, address);
         if ((flow == VE_FLOW_BRANCH || flow == VE_FLOW_COMPUTED) && i->condition == VE_ALWAYS)
             return;
     }
@@ -196,6 +213,9 @@ static void mark_all(struct walk *w)
     for (uint32_t at = 0; at < plan->count; at++) {
         uint64_t address = plan->list[at].address;
         const struct ve_instruction *i = &plan->list[at].instruction;
+        const struct ve_page *page = ve_code_page(w->core->code, address);
+        if (page != NULL && ve_code_was_jumped_to(page, address >> 3 & (VE_PAGE_WORDS - 1)))
+            mark(plan, address, true);
         switch (ve_flow_of(i)) {
         case VE_FLOW_BRANCH:
             mark(plan, address + (uint64_t)(int64_t)i->displacement, i->displacement <= 0);

@@ -6,6 +6,7 @@
 #include "hostcode/background.h"
 #include "hostcode/build.h"
 #include "veo/machine/executors.h"
+#include "veo/machine/run.h"
 #include "veo/translate/block.h"
 #include "veo/translate/elements.h"
 #include "veo/translate/generated_code.h"
@@ -78,6 +79,14 @@ static bool make_source(struct ve_plan *plan, struct source *source)
     return fclose(out) == 0;
 }
 
+/* Of translated code: a unit that runs is valid as long as its core's code is as it was. */
+static bool pass_gate(struct ve_core *core, uint64_t address)
+{
+    uint64_t changes = core->code->changes;
+    return ve_enter_gate(core, address) && ve_code_is_current(core->code) &&
+           core->code->changes == changes && core->code->seen != 0;
+}
+
 static bool take_module(struct unit *unit, struct host_object *object)
 {
     const struct ve_module *module = object->symbol;
@@ -87,7 +96,8 @@ static bool take_module(struct unit *unit, struct host_object *object)
     }
 
     *module->services =
-        (struct ve_services){ve_executors, ve_raise, ve_arithmetic_exception, ve_do_elements};
+        (struct ve_services){ve_executors,   ve_raise, ve_arithmetic_exception,
+                             ve_do_elements, pass_gate};
     unit->base = (struct ve_unit){module->run, unit->list};
     return true;
 }
@@ -267,6 +277,15 @@ static struct unit *add_unit(const struct ve_core *core, uint64_t start)
     return unit;
 }
 
+/* Unless a larger one is there, which knows more of where its jumps go to. */
+static void install_at(struct ve_code *code, uint64_t address, const struct unit *unit)
+{
+    const struct ve_decoded *decoded = ve_code_find(code, address);
+    bool has_one = decoded != NULL && decoded->label == code->translated;
+    if (!has_one || ((const struct unit *)ve_code_unit(decoded))->count < unit->count)
+        ve_code_install(code, address, &unit->base);
+}
+
 /* With the lock: what is ready and was not yet. */
 static void install(struct ve_code *code)
 {
@@ -276,7 +295,7 @@ static void install(struct ve_code *code)
             continue;
         for (uint32_t at = 0; at < unit->count && ve_code_is_current(code); at++)
             if (unit->entry[at])
-                ve_code_install(code, unit->list[at].address, &unit->base);
+                install_at(code, unit->list[at].address, unit);
     }
     code->seen = ready;
 }

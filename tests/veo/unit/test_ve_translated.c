@@ -54,21 +54,31 @@ static void put_calling_loop(void)
     code[at + 1] = WORD(B_L, SZ(BACK)) | (uint64_t)VE_ALWAYS << 48;
 }
 
-static void test_switches_between_engines_change_nothing(void)
+/* What plain gates may do. */
+static bool plain_gate(struct ve_core *core, uint64_t address)
+{
+    for (uint32_t i = 1; i < 8; i++)
+        core->s[0] = core->s[0] * 31 + core->s[i];
+    return switching_gate(core, address);
+}
+
+static void check_switches(bool (*gate)(struct ve_core *core, uint64_t address),
+                           const uint8_t *plain_gates)
 {
     static uint8_t interpreted_memory[PAGE];
     uint64_t before = compiled();
     for (uint64_t seed = 20; seed < 23; seed++) {
         put_calling_loop();
         ve_code_changed();
-        struct ve_core *plain = make_gate_core(seed, switching_gate);
+        struct ve_core *plain = make_gate_core(seed, gate);
         plain->s[COUNTER] = 10 * TIMES;
         switches = false;
         ve_translate_use(VE_ENGINE_INTERPRETER);
         CHECK(ve_core_run(plain, (uint64_t)(uintptr_t)code));
         memcpy(interpreted_memory, memory, PAGE);
 
-        struct ve_core *switched = make_gate_core(seed, switching_gate);
+        struct ve_core *switched = make_gate_core(seed, gate);
+        switched->plain_gates = plain_gates;
         switched->s[COUNTER] = 10 * TIMES;
         switches = true;
         ve_translate_use(VE_ENGINE_TRANSLATED);
@@ -79,6 +89,83 @@ static void test_switches_between_engines_change_nothing(void)
         ve_core_destroy(switched);
     }
     CHECK(compiled() >= before + 3);
+}
+
+static void test_switches_between_engines_change_nothing(void)
+{
+    static const uint8_t marks[PAGE / 8] = {1};
+    check_switches(switching_gate, NULL);
+    check_switches(plain_gate, marks);
+}
+
+/* A gate that wants no registers to be kept, and stops at last. */
+static bool stopping_gate(struct ve_core *core, uint64_t address)
+{
+    CHECK(address == GATE);
+    for (uint32_t i = 20; i < 30; i++)
+        core->s[i] += core->s[COUNTER] * i;
+    return core->s[COUNTER] != 5;
+}
+
+static void test_a_call_of_the_host_may_change_registers_and_stop(void)
+{
+    const uint64_t words[] = {
+        WORD(BSIC, SX(VE_S_LINK) | SZ(CALLEE)),
+        WORD(ADDU_L, SX(20) | SY(20) | SZ(21)),
+        WORD(ADDU_L, SX(22) | SY(COUNTER) | SZ(23)),
+        COUNT_DOWN,
+        UP_TO_0(4),
+        RETURN,
+    };
+    struct ve_core *cores[2];
+    memcpy(code, words, sizeof words);
+    ve_code_changed();
+    for (int i = 0; i < 2; i++) {
+        cores[i] = make_gate_core(50, stopping_gate);
+        ve_translate_use(i == 0 ? VE_ENGINE_INTERPRETER : VE_ENGINE_TRANSLATED);
+        CHECK(!ve_core_run(cores[i], (uint64_t)(uintptr_t)code));
+    }
+    CHECK(runs_translated(cores[1]) && cores[1]->s[COUNTER] == 5);
+    check_equal(cores[0], cores[1]);
+    ve_core_destroy(cores[0]);
+    ve_core_destroy(cores[1]);
+}
+
+/* Four cases, to which a table leads; one unit has them all. */
+static void test_a_table_of_jumps_is_in_one_unit(void)
+{
+    enum { CASES = 11, TABLE = 21, TARGET = 22 };
+    const uint64_t words[] = {
+        WORD(SIC, SX(TABLE)),
+        /* the loop: case i is 16 i bytes behind the first one */
+        WORD(AND, SX(TARGET) | IY(3) | SZ(COUNTER)),
+        WORD(SLL, SX(TARGET) | IY(4) | SZ(TARGET)),
+        WORD(LEA, SX(TARGET) | SY(TARGET) | SZ(TABLE) | DISPLACEMENT(8 * (CASES - 1))),
+        WORD(B_L, SZ(TARGET)) | (uint64_t)VE_ALWAYS << 48,
+        WORD(LEA, SX(1) | SZ(1) | DISPLACEMENT(1)), /* not reached */
+        /* the end of it, to which cases jump */
+        COUNT_DOWN,
+        UP_TO_0(6),
+        RETURN,
+        WORD(NOP, 0),
+        WORD(NOP, 0),
+        WORD(LEA, SX(1) | SZ(1) | DISPLACEMENT(3)),
+        BRANCH(BR_L, VE_ALWAYS, 0, -48),
+        WORD(LEA, SX(1) | SZ(1) | DISPLACEMENT(5)),
+        BRANCH(BR_L, VE_ALWAYS, 0, -64),
+        WORD(LEA, SX(1) | SZ(1) | DISPLACEMENT(7)),
+        BRANCH(BR_L, VE_ALWAYS, 0, -80),
+        WORD(LEA, SX(1) | SZ(1) | DISPLACEMENT(9)),
+        BRANCH(BR_L, VE_ALWAYS, 0, -96),
+    };
+    memcpy(code, words, sizeof words);
+    uint64_t before = compiled();
+    struct ve_core *core = run_both(51, NEAREST);
+    CHECK(compiled() == before + 1);
+    const struct ve_page *page = ve_code_page(core->code, (uint64_t)(uintptr_t)code);
+    for (uint32_t i = 0; i < 4; i++)
+        CHECK(page->list[CASES + 2 * i].label == core->code->translated);
+    ve_core_destroy(core);
 }
 
 static void test_a_computed_branch_depends_on_its_condition(void)
@@ -165,6 +252,8 @@ int main(void)
     test_random_loops();
     test_switches_between_engines_change_nothing();
     test_a_computed_branch_depends_on_its_condition();
+    test_a_call_of_the_host_may_change_registers_and_stop();
+    test_a_table_of_jumps_is_in_one_unit();
     test_an_exception_has_its_instruction();
     test_each_condition_holds_for_the_same_operands();
     test_an_overflow_sets_its_flag();
