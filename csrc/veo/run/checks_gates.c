@@ -95,7 +95,8 @@ static void look_at_format(const struct verun_gate_call *call, unsigned number)
             if (*at == '*')
                 look_at_word(call, number++, 'i');
         }
-        if (*at == '\0' || *at == 'L') /* a long double has two words */
+        /* A long double has two words, and positions say that any argument may be next. */
+        if (*at == '\0' || *at == 'L' || *at == '$')
             return;
         if (*at == 'n')
             number_written(call, number++);

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * printf() and scanf() with arguments of VE code: a list of them is a pointer to their words. A
- * long double has two words at a multiple of 16 bytes.
- */
-#include <ctype.h>
+/* printf() and scanf() with arguments of VE code. */
 #include <err.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
-#include "veo/machine/quad.h"
+#include "veo/run/print_format.h"
 #include "veo/run/special.h"
 #include "veo/run/thread.h"
 
@@ -22,145 +17,13 @@ static void *pointer(uint64_t address)
     return (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr)
 }
 
-/* --- arguments --- */
-
 /* Those that follow the named ones of the function that was called. */
 static uint64_t variable_arguments(const struct ve_core *core, unsigned named)
 {
     return core->s[VE_S_STACK] + VERUN_FRAME_ARGUMENTS + named * sizeof(uint64_t);
 }
 
-static uint64_t next_word(uint64_t *list)
-{
-    uint64_t word;
-    memcpy(&word, pointer(*list), sizeof word);
-    *list += sizeof word;
-    return word;
-}
-
-static long double next_quad(uint64_t *list)
-{
-    quad value;
-    *list = (*list + 15) & ~UINT64_C(15);
-    memcpy(&value, pointer(*list), sizeof value);
-    *list += sizeof value;
-    return (long double)value;
-}
-
 /* --- printing --- */
-
-/* One conversion of a format, as the host gets it: stars are replaced by their numbers. */
-struct conversion {
-    char text[64];
-    size_t used;
-    char size[3]; /* "", "hh", "h", "l", "ll", "z", "j", "t", "q", "L" */
-    char letter;
-};
-
-static void add(struct conversion *conversion, char letter)
-{
-    if (conversion->used < sizeof conversion->text - 1)
-        conversion->text[conversion->used++] = letter;
-    conversion->text[conversion->used] = '\0';
-}
-
-static void add_number(struct conversion *conversion, int number)
-{
-    char digits[16];
-    snprintf(digits, sizeof digits, "%d", number);
-    for (const char *at = digits; *at != '\0'; at++)
-        add(conversion, *at);
-}
-
-/* Reads what follows a '%'; the rest of the format. */
-static const char *read_conversion(const char *format, struct conversion *conversion,
-                                   uint64_t *list)
-{
-    size_t nsize = 0;
-    *conversion = (struct conversion){.text = "%", .used = 1};
-    while (*format != '\0' && strchr("-+ #0'123456789.*", *format) != NULL) {
-        if (*format == '*')
-            add_number(conversion, (int)(int32_t)next_word(list));
-        else
-            add(conversion, *format);
-        format++;
-    }
-    while (*format != '\0' && strchr("hlLqjzt", *format) != NULL) {
-        if (nsize < sizeof conversion->size - 1)
-            conversion->size[nsize++] = *format;
-        add(conversion, *format++);
-    }
-    conversion->letter = *format;
-    if (*format == '\0')
-        return format;
-    add(conversion, *format);
-    return format + 1;
-}
-
-/* The host's printf() with an argument of the type that the conversion has. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-static int print_one(FILE *out, const struct conversion *c, uint64_t *list, int written)
-{
-    double real;
-    uint64_t word;
-    switch (c->letter) {
-    case '%': return fputc('%', out) == EOF ? -1 : 1;
-    case 'm': return fprintf(out, "%m");
-    case 'a':
-    case 'A':
-    case 'e':
-    case 'E':
-    case 'f':
-    case 'F':
-    case 'g':
-    case 'G':
-        if (c->size[0] == 'L')
-            return fprintf(out, c->text, next_quad(list));
-        word = next_word(list);
-        memcpy(&real, &word, sizeof real);
-        return fprintf(out, c->text, real);
-    case 'n':
-        word = next_word(list);
-        if (c->size[0] == 'l' || c->size[0] == 'z' || c->size[0] == 'j')
-            *(long *)pointer(word) = written;
-        else
-            *(int *)pointer(word) = written;
-        return 0;
-    case 's':
-    case 'p':
-    case 'S': return fprintf(out, c->text, pointer(next_word(list)));
-    case 'c':
-    case 'C':
-    case 'd':
-    case 'i':
-    case 'o':
-    case 'u':
-    case 'x':
-    case 'X': return fprintf(out, c->text, next_word(list));
-    default: return fputs(c->text, out) == EOF ? -1 : (int)c->used;
-    }
-}
-#pragma GCC diagnostic pop
-
-static int print(FILE *out, const char *format, uint64_t list)
-{
-    int written = 0;
-    int n = 0;
-    while (*format != '\0' && n >= 0) {
-        struct conversion conversion;
-        size_t plain = strcspn(format, "%");
-        if (plain != 0) {
-            n = fwrite(format, 1, plain, out) == plain ? (int)plain : -1;
-            format += plain;
-        } else {
-            format = read_conversion(format + 1, &conversion, &list);
-            n = print_one(out, &conversion, &list, written);
-        }
-        written += n > 0 ? n : 0;
-    }
-    return n < 0 ? -1 : written;
-}
 
 static bool return_int(struct ve_core *core, int value)
 {
@@ -177,7 +40,7 @@ static char *print_to_memory(const char *format, uint64_t list, int *written)
     *written = -1;
     if (out == NULL)
         return NULL;
-    *written = print(out, format, list);
+    *written = verun_print(out, format, list);
     fclose(out);
     return text;
 }
@@ -204,23 +67,23 @@ static int print_new(char **to, const char *format, uint64_t list)
 
 bool verun_printf(struct ve_core *core)
 {
-    return return_int(core, print(stdout, pointer(core->s[0]), variable_arguments(core, 1)));
+    return return_int(core, verun_print(stdout, pointer(core->s[0]), variable_arguments(core, 1)));
 }
 
 bool verun_vprintf(struct ve_core *core)
 {
-    return return_int(core, print(stdout, pointer(core->s[0]), core->s[1]));
+    return return_int(core, verun_print(stdout, pointer(core->s[0]), core->s[1]));
 }
 
 bool verun_fprintf(struct ve_core *core)
 {
-    return return_int(core,
-                      print(pointer(core->s[0]), pointer(core->s[1]), variable_arguments(core, 2)));
+    return return_int(
+        core, verun_print(pointer(core->s[0]), pointer(core->s[1]), variable_arguments(core, 2)));
 }
 
 bool verun_vfprintf(struct ve_core *core)
 {
-    return return_int(core, print(pointer(core->s[0]), pointer(core->s[1]), core->s[2]));
+    return return_int(core, verun_print(pointer(core->s[0]), pointer(core->s[1]), core->s[2]));
 }
 
 static bool print_to_descriptor(struct ve_core *core, uint64_t list)
@@ -281,7 +144,7 @@ bool verun_vasprintf(struct ve_core *core)
 /* How libc++ ends a program where it would throw. */
 bool verun_verbose_abort(struct ve_core *core)
 {
-    print(stderr, pointer(core->s[0]), variable_arguments(core, 1));
+    verun_print(stderr, pointer(core->s[0]), variable_arguments(core, 1));
     fputc('\n', stderr);
     abort();
 }
@@ -421,7 +284,7 @@ static int scan(FILE *file, const char *text, const char *format, uint64_t list)
         if (at[1] == '%')
             at++;
         else if (at[1] != '*' && used < SCANNED)
-            p[used++] = pointer(next_word(&list));
+            p[used++] = pointer(verun_next_word(&list));
     }
 
 #define POINTERS \

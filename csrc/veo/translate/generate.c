@@ -95,13 +95,16 @@ static void write_dispatch(FILE *out, const struct ve_plan *plan)
         fprintf(out, "    switch (WORDS(target - base)) {\n");
     for (uint32_t at = 0; at < plan->count; at++)
         if (plan->entry[at])
-            fprintf(out, has_table ? "    [%" PRIu64 "] = &&enter_%u - &&leave,\n"
-                                   : "    case %" PRIu64 ": goto at_%u;\n",
+            fprintf(out,
+                    has_table ? "    [%" PRIu64 "] = &&enter_%u - &&leave,\n"
+                              : "    case %" PRIu64 ": goto at_%u;\n",
                     (plan->list[at].address - base) / 8, at);
     if (has_table)
-        fprintf(out, "    };\n    const uint64_t word = WORDS(target - base);\n"
-                     "    if (word >= %" PRIu64 ")\n        goto leave;\n"
-                     "    goto *(&&leave + places[word]);\n    }\n", words);
+        fprintf(out,
+                "    };\n    const uint64_t word = WORDS(target - base);\n"
+                "    if (word >= %" PRIu64 ")\n        goto leave;\n"
+                "    goto *(&&leave + places[word]);\n    }\n",
+                words);
     for (uint32_t at = 0; at < plan->count; at++)
         if (has_table && plan->entry[at])
             fprintf(out, "enter_%u:\n    goto at_%u;\n", at, at);

@@ -137,8 +137,8 @@ static uint64_t callee_of(const struct walk *w, uint64_t address, const struct v
 }
 
 /*
- * Where the jump of a table probably goes to: where such jumps went before, in its page and in those
- * beside it.
+ * Where the jump of a table probably goes to: where such jumps went before, in its page and in
+ * those beside it.
  */
 static void push_jumped_to(struct walk *w, uint64_t address)
 {

@@ -95,9 +95,8 @@ static bool take_module(struct unit *unit, struct host_object *object)
         return false;
     }
 
-    *module->services =
-        (struct ve_services){ve_executors,   ve_raise, ve_arithmetic_exception,
-                             ve_do_elements, pass_gate};
+    *module->services = (struct ve_services){ve_executors, ve_raise, ve_arithmetic_exception,
+                                             ve_do_elements, pass_gate};
     unit->base = (struct ve_unit){module->run, unit->list};
     return true;
 }

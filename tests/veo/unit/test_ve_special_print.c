@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: csrc/veo/run/special_print.c
+ * build: csrc/veo/run/special_print.c csrc/veo/run/print_format.c
  *
  * Printing of VE code to memory: what it writes, and that it keeps nothing.
  */
@@ -69,9 +69,48 @@ static void test_new_memory_is_the_callers(void)
     free(other);
 }
 
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* 1.5 as a long double of 128 bits, which lies at a multiple of 16 bytes. */
+#define LOW UINT64_C(0)
+#define HIGH UINT64_C(0x3FFF800000000000)
+
+static void test_positions_name_arguments(void)
+{
+    static _Alignas(16) const uint64_t quads[] = {7, 0, LOW, HIGH, 9, 0, LOW, HIGH};
+    const uint64_t list[] = {5, bits_of(2.5), address_of("text"), (uint64_t)-3, 4};
+    const struct {
+        const char *format;
+        const uint64_t *list;
+        const char *text;
+    } cases[] = {
+        {"%3$s %1$d %2$.1f %1$x", list, "text 5 2.5 5"},
+        {"%4$*1$d|%4$-*1$d|", list, "   -3|-3   |"},
+        {"%2$.*5$f %%", list, "2.5000 %"},
+        {"%2$Lg %1$d %4$.2Lf %3$ld", quads, "1.5 7 1.50 9"},
+        {"%d%s", (const uint64_t[]){1, address_of("$")}, "1$"},
+        {"$%1$d$", list, "$5$"},
+        {"%0$d", list, "%0$d"},
+        {"%65$d", list, "%65$d"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[64] = "";
+        int length = CALL(verun_vsprintf, address_of(text), address_of(cases[i].format),
+                          address_of(cases[i].list));
+        CHECK(strcmp(text, cases[i].text) == 0);
+        CHECK(length == (int)strlen(cases[i].text));
+    }
+}
+
 int main(void)
 {
     test_memory_has_the_text_that_fits();
     test_new_memory_is_the_callers();
+    test_positions_name_arguments();
     return 0;
 }
