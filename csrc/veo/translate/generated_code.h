@@ -148,8 +148,8 @@ static inline __attribute__((always_inline)) bool holds_known_float(unsigned con
         target = (to); \
         goto leave; \
     } while (0)
-#define IS_NAN_D(x) RARELY(((x) & ~(UINT64_C(1) << 63)) > UINT64_C(0x7FF) << 52)
-#define IS_NAN_S(x) RARELY((uint32_t)((x) >> 32 & 0x7FFFFFFF) > 0xFFu << 23)
+#define IS_NAN_D(x) RARELY(ve_double(x) != ve_double(x))
+#define IS_NAN_S(x) RARELY(ve_upper_float(x) != ve_upper_float(x))
 #endif
 
 #endif
