@@ -7,6 +7,7 @@
 #include "formats/dwarf_elf.h"
 #include "formats/dwarf_forms.h"
 #include "formats/dwarf_function.h"
+#include "formats/dwarf_index.h"
 #include "formats/dwarf_ranges.h"
 #include "formats/dwarf_unit.h"
 
@@ -14,6 +15,7 @@
 enum match { MATCH_NONE, MATCH_NAME, MATCH_ADDRESS, MATCH_BOTH };
 
 struct search {
+    struct dwarf_index *index;
     uint64_t vaddr;
     const char *symbol; /* may be NULL */
     enum match best;
@@ -23,37 +25,25 @@ struct search {
 
 /* --- addresses --- */
 
+struct wanted {
+    uint64_t vaddr;
+    bool found;
+};
+
+static bool look_at_start(void *argument, uint64_t vaddr)
+{
+    struct wanted *wanted = argument;
+    wanted->found = vaddr == wanted->vaddr;
+    return !wanted->found;
+}
+
 /* True if the function has an address at all, and whether it starts at the one looked for. */
 static bool has_address(struct dwarf *d, const struct dwarf_unit *unit, const struct dwarf_die *die,
                         uint64_t vaddr, bool *here)
 {
-    const struct dwarf_value *v = die->value;
-    uint64_t low = unit->low_pc, begin, end;
-    bool some = false;
-    *here = false;
-
-    if (dwarf_has(die, DWARF_AT_LOW_PC)) {
-        some = true;
-        *here = dwarf_address(d, unit, &v[DWARF_AT_LOW_PC], &low) && low == vaddr;
-    }
-
-    if (!*here && dwarf_has(die, DWARF_AT_ENTRY_PC)) {
-        some = true;
-        uint64_t entry;
-        if (dwarf_is_constant(&v[DWARF_AT_ENTRY_PC]))
-            *here = low + v[DWARF_AT_ENTRY_PC].number == vaddr;
-        else
-            *here = dwarf_address(d, unit, &v[DWARF_AT_ENTRY_PC], &entry) && entry == vaddr;
-    }
-
-    if (!*here && dwarf_has(die, DWARF_AT_RANGES)) {
-        some = true;
-        struct dwarf_ranges ranges;
-        if (dwarf_ranges_of(d, unit, &v[DWARF_AT_RANGES], &ranges))
-            while (!*here && dwarf_ranges_next(d, unit, &ranges, &begin, &end) == 1)
-                *here = begin == vaddr && end > begin;
-    }
-
+    struct wanted wanted = {vaddr, false};
+    bool some = dwarf_visit_starts(d, unit, die, look_at_start, &wanted);
+    *here = wanted.found;
     return some;
 }
 
@@ -155,17 +145,18 @@ static enum match match_die(struct dwarf *d, const struct search *s, const struc
     return external ? MATCH_NAME : MATCH_NONE;
 }
 
-/* Notes DIE if it is a function that matches better than those before. */
+/* Notes the function at OFFSET if it matches better than those before. */
 static void consider(struct dwarf *d, struct search *s, const struct dwarf_unit *unit,
-                     const struct dwarf_die *die)
+                     size_t offset)
 {
-    if (die->tag != DWARF_TAG_subprogram && die->tag != DWARF_TAG_entry_point)
+    struct dwarf_die die;
+    if (dwarf_die_at(d, unit, offset, &die) != DWARF_DIE)
         return;
 
-    enum match match = match_die(d, s, unit, die);
+    enum match match = match_die(d, s, unit, &die);
     if (match > s->best) {
         s->best = match;
-        s->place = (struct dwarf_place){*unit, die->offset};
+        s->place = (struct dwarf_place){*unit, offset};
     }
 }
 
@@ -185,23 +176,19 @@ static void search_unit(struct dwarf *d, struct search *s, struct dwarf_unit *un
         return;
     }
 
-    uint64_t depth = die.has_children ? 1 : 0;
-    for (size_t at = die.next; depth > 0 && s->best != MATCH_BOTH; at = die.next) {
-        enum dwarf_read got = dwarf_die_at(d, unit, at, &die);
-        if (got == DWARF_BROKEN) {
-            s->broken = true;
-            return;
-        }
-
-        if (got == DWARF_NULL) {
-            depth--;
-            continue;
-        }
-
-        if (die.has_children)
-            depth++;
-        consider(d, s, unit, &die);
+    const struct dwarf_functions *functions = dwarf_index_unit(d, s->index, unit, &die);
+    if (functions == NULL) {
+        s->broken = true;
+        return;
     }
+
+    size_t at = dwarf_first_start(functions, s->vaddr);
+    for (; at < functions->nstarts && functions->starts[at].vaddr == s->vaddr; at++)
+        if (s->best != MATCH_BOTH)
+            consider(d, s, unit, functions->starts[at].offset);
+    for (size_t i = 0; i < functions->nunplaced && s->best == MATCH_NONE; i++)
+        consider(d, s, unit, functions->unplaced[i]);
+    s->broken = s->broken || (functions->broken && s->best != MATCH_BOTH);
 }
 
 static void search(struct dwarf *d, struct search *s)
@@ -240,21 +227,27 @@ static void conclude(struct dwarf *d, const struct search *s, struct dwarf_signa
     }
 }
 
-enum dwarf_lookup dwarf_find_signature(const uint8_t *image, size_t size, uint64_t vaddr,
-                                       const char *symbol, struct dwarf_signature *out, char *why)
+enum dwarf_lookup dwarf_find_signature(struct dwarf_index *index, const uint8_t *image, size_t size,
+                                       uint64_t vaddr, const char *symbol,
+                                       struct dwarf_signature *out, char *why)
 {
     struct dwarf d;
-    struct search s = {.vaddr = vaddr, .symbol = symbol};
+    struct dwarf_index *own = index == NULL ? dwarf_index_new() : NULL;
+    struct search s = {.index = index != NULL ? index : own, .vaddr = vaddr, .symbol = symbol};
     memset(out, 0, sizeof *out);
     out->ret = 'v';
     why[0] = '\0';
 
     if (dwarf_open(&d, image, size, why)) {
-        search(&d, &s);
+        if (s.index != NULL)
+            search(&d, &s);
+        else
+            s.broken = true;
         conclude(&d, &s, out);
     }
 
     dwarf_close(&d);
+    dwarf_index_free(own);
 
     if (d.result == DWARF_FOUND)
         why[0] = '\0';

@@ -36,15 +36,23 @@ enum dwarf_lookup {
     DWARF_AMBIGUOUS = 5,     /* by reference or by value: the debug info does not say which */
 };
 
+/* What lookups have read of a file, for those that follow. One thread uses it at a time. */
+struct dwarf_index;
+/* An empty one; NULL without memory. */
+struct dwarf_index *dwarf_index_new(void) OFFCHIP_SYMBOL(dwarf_index_new);
+void dwarf_index_free(struct dwarf_index *index) OFFCHIP_SYMBOL(dwarf_index_free);
+
 /*
  * Finds the function that starts at VADDR (an address of the file, before relocation) in the
  * DWARF 2-5 debug info of the ELF file at IMAGE. SYMBOL, which may be NULL, is its linkage name:
  * used where the DIE gives a name and no address. WHY (DWARF_WHY bytes) gets a sentence
- * where the result is not DWARF_FOUND. Reads nothing outside IMAGE, whatever it holds; allocates
- * nothing that outlives the call; safe from any thread.
+ * where the result is not DWARF_FOUND. INDEX is that of this file, or NULL. Reads nothing outside
+ * IMAGE, whatever it holds; allocates nothing that outlives the call but for the index; safe from
+ * any thread.
  */
-enum dwarf_lookup dwarf_find_signature(const uint8_t *image, size_t size, uint64_t vaddr,
-                                       const char *symbol, struct dwarf_signature *out, char *why)
+enum dwarf_lookup dwarf_find_signature(struct dwarf_index *index, const uint8_t *image, size_t size,
+                                       uint64_t vaddr, const char *symbol,
+                                       struct dwarf_signature *out, char *why)
     OFFCHIP_SYMBOL(dwarf_find_signature);
 
 #endif

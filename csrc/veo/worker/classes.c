@@ -21,8 +21,16 @@ struct entry {
     struct entry *next;
 };
 
+/* What was read of the debug info of a file. */
+struct read_file {
+    const void *file;
+    struct dwarf_index *index;
+    struct read_file *next;
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *buckets[BUCKETS];
+static struct read_file *read_files;
 static _Atomic uint64_t generation = 1;
 
 static unsigned hash(uint64_t address)
@@ -52,6 +60,33 @@ static char *describe_refusal(const char *why)
     struct text text = text_new(buffer, sizeof buffer);
     text_add(&text, "!%s", why);
     return strdup(buffer);
+}
+
+/* The index of a file, by what stands for it as long as it is loaded; NULL without memory. */
+static struct dwarf_index *index_of(const void *file)
+{
+    struct read_file *known = read_files;
+    while (known != NULL && known->file != file)
+        known = known->next;
+    if (known != NULL)
+        return known->index;
+
+    known = calloc(1, sizeof *known);
+    if (known == NULL)
+        return NULL;
+    *known = (struct read_file){file, dwarf_index_new(), read_files};
+    read_files = known;
+    return known->index;
+}
+
+static void forget_files(void)
+{
+    while (read_files != NULL) {
+        struct read_file *file = read_files;
+        read_files = file->next;
+        dwarf_index_free(file->index);
+        free(file);
+    }
 }
 
 /* Takes over what debug info says of a function. */
@@ -89,7 +124,8 @@ static void look_up_ve(struct veow_classes *classes, const struct velink_library
     const struct velink_source *source = velink_source_at(library, classes->address);
     const struct velink_named *function = velink_function_at(library, classes->address);
     if (source != NULL)
-        found = dwarf_find_signature(source->image, source->size, classes->address - source->bias,
+        found = dwarf_find_signature(index_of(source->image), source->image, source->size,
+                                     classes->address - source->bias,
                                      function != NULL ? function->name : NULL, &signature, why);
     if (found == DWARF_FOUND)
         take_signature(classes, &signature);
@@ -121,8 +157,9 @@ static void look_up(struct veow_classes *classes)
     char why[DWARF_WHY];
     const char *symbol =
         (uint64_t)(uintptr_t)info.dli_saddr == classes->address ? info.dli_sname : NULL;
-    enum dwarf_lookup found = dwarf_find_signature(
-        file.image, file.size, classes->address - map->l_addr, symbol, &signature, why);
+    enum dwarf_lookup found =
+        dwarf_find_signature(index_of(map), file.image, file.size, classes->address - map->l_addr,
+                             symbol, &signature, why);
     veow_file_unmap(&file);
 
     if (found == DWARF_FOUND)
@@ -188,6 +225,7 @@ void veow_classes_forget(void)
 {
     static struct entry *old;
     pthread_mutex_lock(&lock);
+    forget_files();
     for (unsigned i = 0; i < BUCKETS; i++) {
         while (buckets[i] != NULL) {
             struct entry *entry = buckets[i];

@@ -32,13 +32,14 @@ static void require_plain(const char *text, size_t size)
         require(*text >= ' ' && *text <= '~', "plain text");
 }
 
-static void look_up(const uint8_t *image, size_t size, uint64_t address, const char *symbol)
+static void look_up(struct dwarf_index *index, const uint8_t *image, size_t size, uint64_t address,
+                    const char *symbol)
 {
-    static struct dwarf_signature s;
+    static struct dwarf_signature s, again;
     char why[DWARF_WHY];
     memset(&s, 0x55, sizeof s);
     memset(why, 0x55, sizeof why);
-    enum dwarf_lookup got = dwarf_find_signature(image, size, address, symbol, &s, why);
+    enum dwarf_lookup got = dwarf_find_signature(NULL, image, size, address, symbol, &s, why);
     require(got >= DWARF_FOUND && got <= DWARF_AMBIGUOUS, "a result that exists");
     require((got == DWARF_FOUND) == (why[0] == '\0'), "a reason, if and only if there is need");
     require(s.nargs <= DWARF_SIGNATURE_ARGS, "at most 256 arguments");
@@ -46,6 +47,11 @@ static void look_up(const uint8_t *image, size_t size, uint64_t address, const c
     require(strspn(s.args, "bBhHiIlLpfd") == s.nargs, "letters of the alphabet");
     require(s.ret != '\0' && strchr("vbBhHiIlLpfd", s.ret) != NULL, "a result of the alphabet");
     require_plain(why, sizeof why);
+    if (index != NULL && got == DWARF_FOUND) {
+        require(dwarf_find_signature(index, image, size, address, symbol, &again, why) == got,
+                "the same by what was read before");
+        require(memcmp(&s, &again, sizeof s) == 0, "the same signature");
+    }
     for (unsigned i = 0; i < s.nargs; i++)
         require_plain(s.names[i], sizeof s.names[i]);
 }
@@ -74,9 +80,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (image == NULL)
         return 0;
     memcpy(image, data, size);
-    look_up(image, size, address, symbol);
-    look_up(image, size, address, NULL);
-    look_up(image, size, 0, symbol); /* by name alone */
+    struct dwarf_index *index = dwarf_index_new();
+    look_up(index, image, size, address, symbol);
+    look_up(index, image, size, address, NULL);
+    look_up(index, image, size, 0, symbol); /* by name alone */
+    dwarf_index_free(index);
     look_up_line(image, size, address);
     free(image);
     return 0;

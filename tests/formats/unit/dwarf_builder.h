@@ -260,7 +260,8 @@ static inline enum dwarf_lookup dw_lookup(struct dwarf_file *f, uint64_t address
 {
     size_t size;
     uint8_t *image = elf_image(&f->elf, &size);
-    enum dwarf_lookup got = dwarf_find_signature(image, size, address, symbol, signature, why);
+    enum dwarf_lookup got =
+        dwarf_find_signature(NULL, image, size, address, symbol, signature, why);
     free(image);
     CHECK(memchr(why, 0, DWARF_WHY) != NULL);
     CHECK((got == DWARF_FOUND) == (why[0] == '\0'));

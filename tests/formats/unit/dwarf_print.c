@@ -41,8 +41,8 @@ static void print(const uint8_t *image, size_t size, const char *symbol)
     char why[DWARF_WHY];
     const char *name = symbol + (*symbol == '=' || *symbol == '@');
     uint64_t address = *symbol == '=' ? 0 : symbol_address(image, name);
-    enum dwarf_lookup got =
-        dwarf_find_signature(image, size, address, *symbol == '@' ? NULL : name, &signature, why);
+    enum dwarf_lookup got = dwarf_find_signature(NULL, image, size, address,
+                                                 *symbol == '@' ? NULL : name, &signature, why);
     if (got != DWARF_FOUND)
         printf("%s %s\n", results[got], why);
     else

@@ -424,16 +424,55 @@ static void files_of_other_kinds(void)
         uint64_t was;
         memcpy(&was, field, sizeof was);
         memcpy(field, &too_long, sizeof was);
-        CHECK(dwarf_find_signature(image, size, VADDR, "f", &s, why) == DWARF_MALFORMED);
+        CHECK(dwarf_find_signature(NULL, image, size, VADDR, "f", &s, why) == DWARF_MALFORMED);
         CHECK(strstr(why, "beyond the file") != NULL);
         memcpy(field, &was, sizeof was);
     }
-    CHECK(dwarf_find_signature(image, size, VADDR, "f", &s, why) == DWARF_FOUND);
+    CHECK(dwarf_find_signature(NULL, image, size, VADDR, "f", &s, why) == DWARF_FOUND);
     free(image);
     elf_free(&f.elf);
-    CHECK(dwarf_find_signature((const uint8_t *)"", 0, VADDR, "f", &s, why) == DWARF_MALFORMED);
-    CHECK(dwarf_find_signature((const uint8_t *)"#!/bin/sh\n", 10, VADDR, NULL, &s, why) ==
+    CHECK(dwarf_find_signature(NULL, (const uint8_t *)"", 0, VADDR, "f", &s, why) ==
           DWARF_MALFORMED);
+    CHECK(dwarf_find_signature(NULL, (const uint8_t *)"#!/bin/sh\n", 10, VADDR, NULL, &s, why) ==
+          DWARF_MALFORMED);
+}
+
+/* A second lookup does not walk through the functions again, and so not over a damaged one. */
+static void what_was_read_of_a_file_serves_later_lookups(void)
+{
+    enum { DAMAGED = 0x7f };
+    struct dwarf_file f = {0};
+    struct dwarf_signature s;
+    char why[DWARF_WHY];
+    size_t size, at = 0;
+    dw_begin(&f, 4, LANG_C99);
+    uint32_t real = dw_base(&f, "double", ATE_float, 8);
+    dw_function(&f, "other", VADDR + 16, 0);
+    dw_close(&f);
+    dw_function(&f, "f", VADDR, real);
+    dw_close(&f);
+    dw_close(&f);
+    dw_unit_end(&f);
+    uint8_t *image = elf_image(&f.elf, &size);
+    while (at + 6 < size && memcmp(image + at + 1, "other", 6) != 0)
+        at++;
+    CHECK(at + 6 < size);
+
+    struct dwarf_index *index = dwarf_index_new();
+    CHECK(index != NULL);
+    CHECK(dwarf_find_signature(index, image, size, VADDR + 16, "other", &s, why) == DWARF_FOUND);
+    CHECK(s.ret == 'v');
+    image[at] = DAMAGED;
+    CHECK(dwarf_find_signature(NULL, image, size, VADDR, "f", &s, why) == DWARF_MALFORMED);
+    for (int i = 0; i < 2; i++) {
+        CHECK(dwarf_find_signature(index, image, size, VADDR, "f", &s, why) == DWARF_FOUND);
+        CHECK(s.ret == 'd' && s.nargs == 0);
+        CHECK(dwarf_find_signature(index, image, size, VADDR + 8, "h", &s, why) ==
+              DWARF_NOT_DESCRIBED);
+    }
+    dwarf_index_free(index);
+    free(image);
+    elf_free(&f.elf);
 }
 
 /* The image in a block of its own, so that any read outside it is seen by the sanitizer. */
@@ -444,7 +483,7 @@ static void read_damaged(const uint8_t *image, size_t size)
     uint8_t *copy = malloc(size != 0 ? size : 1);
     CHECK(copy != NULL);
     memcpy(copy, image, size);
-    enum dwarf_lookup got = dwarf_find_signature(copy, size, VADDR, "f", &s, why);
+    enum dwarf_lookup got = dwarf_find_signature(NULL, copy, size, VADDR, "f", &s, why);
     CHECK(got >= DWARF_FOUND && got <= DWARF_MALFORMED);
     CHECK((got == DWARF_FOUND) == (why[0] == '\0'));
     CHECK(strlen(s.args) == s.nargs);
@@ -480,6 +519,7 @@ int main(void)
     entry_addresses();
     range_lists();
     functions_that_share_an_address_are_told_apart_by_name();
+    what_was_read_of_a_file_serves_later_lookups();
     without_an_address_the_name_counts();
     an_address_beats_a_name();
     origins_are_followed();

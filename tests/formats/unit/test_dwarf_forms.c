@@ -227,7 +227,7 @@ static void large_abbreviation_codes_and_no_memory(void)
         size_t size;
         uint8_t *image = elf_image(&f.elf, &size);
         no_memory = lacking;
-        enum dwarf_lookup got = dwarf_find_signature(image, size, VADDR, NULL, &s, why);
+        enum dwarf_lookup got = dwarf_find_signature(NULL, image, size, VADDR, NULL, &s, why);
         no_memory = false;
         CHECK(got == DWARF_FOUND && s.ret == 'v' && s.nargs == 0);
         free(image);
