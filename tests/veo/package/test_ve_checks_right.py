@@ -190,6 +190,37 @@ def test_formats_that_write_or_name_an_error_are_right(run):
         assert run(body, flags=flags) == (0, NOTHING)
 
 
+def test_memory_that_files_write_into_is_right(run):
+    body = r"""
+    char small[100], *large = malloc(700), *grown;
+    size_t size;
+    int count = 0;
+    FILE *file = fmemopen(small, sizeof small, "w");
+    fprintf(file, "%2$s %1$d", 5, "text");
+    fflush(file);
+    if (small[0] != 't')
+        return 1;
+    fputs(" more", file);
+    fclose(file);
+    file = fmemopen(large, 700, "w+");
+    for (int i = 0; i < 600; i++)
+        fputc('a' + i % 26, file);
+    fclose(file);
+    for (int i = 0; i < 600; i++)
+        count += large[i] == 'c';
+    free(large);
+    file = open_memstream(&grown, &size);
+    for (int i = 0; i < 5000; i++)
+        fputc('z', file);
+    fclose(file);
+    for (size_t i = 0; i < size; i++)
+        count += grown[i] == 'z';
+    free(grown);
+    return count != 5023 || strcmp(small, "text 5 more") != 0;"""
+    for flags in ("-O0", "-O2"):
+        assert run(body, flags=flags) == (0, NOTHING)
+
+
 def test_sorted_elements_may_have_parts_that_were_never_written(run):
     functions = """struct row { int key, has, extra; };
 static int compare(const void *a, const void *b)
