@@ -119,6 +119,19 @@ static void write_leaving(FILE *out, uint64_t used)
     fprintf(out, "    core->psw |= overflow ? VE_PSW_FIXED_OVERFLOW : 0;\n");
 }
 
+/* A register: a variable, what is read of it, and what is written to it. */
+static void write_variable(FILE *out, uint32_t r, bool is_double)
+{
+    if (is_double)
+        fprintf(out,
+                "    double f%u = ve_double(core->s[%u]);\n#define s%u ve_double_bits(f%u)\n"
+                "#define SET_%u(value) f%u = ve_double(value)\n",
+                r, r, r, r, r, r);
+    else
+        fprintf(out, "    uint64_t s%u = core->s[%u];\n#define SET_%u(value) s%u = (value)\n", r, r,
+                r, r);
+}
+
 void ve_generate(FILE *out, const struct ve_plan *plan)
 {
     uint64_t used = 0;
@@ -128,12 +141,16 @@ void ve_generate(FILE *out, const struct ve_plan *plan)
             used |= ARGUMENTS | ve_bit(VE_S_LINK);
     }
 
+    /* Calls are rare: numbers stay in registers of the host, though none of them survives one. */
+    if (plan->doubles != 0)
+        fprintf(out, "#if defined(__GNUC__) && !defined(__clang__)\n"
+                     "#pragma GCC optimize(\"caller-saves\")\n#endif\n");
     ve_write_prelude(out);
     fprintf(out, "\nstatic uint64_t run(struct ve_core *core, const struct ve_decoded *list, "
                  "uint64_t target)\n{\n    const uint64_t base = list[0].address;\n");
     for (uint32_t r = 0; r < 64; r++)
         if ((used & ve_bit(r)) != 0)
-            fprintf(out, "    uint64_t s%u = core->s[%u];\n", r, r);
+            write_variable(out, r, (plan->doubles & ve_bit(r)) != 0);
     fprintf(out, "    bool overflow = false;\n");
     write_dispatch(out, plan);
 
@@ -155,7 +172,7 @@ void ve_generate(FILE *out, const struct ve_plan *plan)
     fprintf(out, "    if (!services.gate(core, target))\n        return core->s[%d];\n", VE_S_LINK);
     for (uint32_t r = 0; r < 64; r++)
         if ((used & ve_bit(r)) != 0)
-            fprintf(out, "    s%u = core->s[%u];\n", r, r);
+            fprintf(out, "    SET(%u, core->s[%u]);\n", r, r);
     fprintf(out, "    target = core->s[%d];\n    goto dispatch;\n", VE_S_LINK);
     fprintf(out, "stop:\n    target = 0;\nleave:\n");
     write_leaving(out, used);

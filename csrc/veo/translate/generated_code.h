@@ -116,6 +116,13 @@ static inline __attribute__((always_inline)) bool holds_known_float(unsigned con
     }
 /* The flags that an operation raises are wanted even if its result is not. */
 #define KEEP(x) __asm__ volatile("" : : "g"(x))
+#if defined(__x86_64__)
+#define KEEP_DOUBLE(x) __asm__ volatile("" : : "x"(x))
+#else
+#define KEEP_DOUBLE(x) __asm__ volatile("" : : "w"(x))
+#endif
+/* Writes a register by its number. */
+#define SET(r, value) SET_##r(value)
 /* Executor of an instruction, which finds its registers in the core. */
 #define CALL(operation, index) \
     AT(list + (index)); \
@@ -129,7 +136,7 @@ static inline __attribute__((always_inline)) bool holds_known_float(unsigned con
         core->s[0] = s0, core->s[1] = s1, core->s[2] = s2, core->s[3] = s3; \
         core->s[4] = s4, core->s[5] = s5, core->s[6] = s6, core->s[7] = s7; \
         bool goes_on = services.gate(core, target); \
-        s0 = core->s[0]; \
+        SET(0, core->s[0]); \
         if (goes_on) \
             goto next; \
         target = s10; \

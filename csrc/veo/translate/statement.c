@@ -60,7 +60,7 @@ void ve_write_spill(FILE *out, uint64_t registers)
 static void write_call(FILE *out, const struct ve_instruction *i, uint32_t at)
 {
     ve_write_spill(out, ve_registers_used(i));
-    fprintf(out, "    CALL(%s, %u);\n    s%u = core->s[%u];\n",
+    fprintf(out, "    CALL(%s, %u);\n    SET(%u, core->s[%u]);\n",
             ve_operation_info(i->operation)->name, at, i->x & 63, i->x & 63);
 }
 
@@ -81,7 +81,7 @@ static bool raises_flags(uint32_t operation)
 }
 
 static void write_inline(FILE *out, const struct ve_instruction *i, uint32_t at, const char *y,
-                         const char *z)
+                         const char *z, bool is_double)
 {
     const char *name = ve_operation_info(i->operation)->name;
     uint32_t x = i->x & 63;
@@ -98,13 +98,20 @@ static void write_inline(FILE *out, const struct ve_instruction *i, uint32_t at,
     fprintf(out, "    {\n");
     if (redo)
         fprintf(out, "    const uint64_t old = s%u;\n", x);
-    fprintf(out, "    DO(%s, %u, s%u, %s, %s, %u, %s)\n", name, at, x, y, z, i->condition,
-            displacement);
+    if (is_double)
+        fprintf(out,
+                "    uint64_t bits = s%u;\n    DO(%s, %u, bits, %s, %s, %u, %s)\n"
+                "    SET(%u, bits);\n",
+                x, name, at, y, z, i->condition, displacement, x);
+    else
+        fprintf(out, "    DO(%s, %u, s%u, %s, %s, %u, %s)\n", name, at, x, y, z, i->condition,
+                displacement);
     if (raises_flags(i->operation))
-        fprintf(out, "    KEEP(s%u);\n", x);
+        fprintf(out, is_double ? "    KEEP_DOUBLE(f%u);\n" : "    KEEP(s%u);\n", x);
     if (redo) {
-        bool is_double = i->operation == VE_OP_FADD_D || i->operation == VE_OP_FMUL_D;
-        fprintf(out, "    if (IS_NAN_%s(s%u)) {\n    s%u = old;\n", is_double ? "D" : "S", x, x);
+        bool of_doubles = i->operation == VE_OP_FADD_D || i->operation == VE_OP_FMUL_D;
+        fprintf(out, "    if (IS_NAN_%s(s%u)) {\n    SET(%u, old);\n", of_doubles ? "D" : "S", x,
+                x);
         write_call(out, i, at);
         fprintf(out, "    }\n");
     }
@@ -122,5 +129,5 @@ void ve_write_operation(FILE *out, const struct ve_plan *plan, uint32_t at)
     if (ve_is_called(i->operation))
         write_call(out, i, at);
     else
-        write_inline(out, i, at, y.text, z.text);
+        write_inline(out, i, at, y.text, z.text, (plan->doubles & ve_bit(i->x & 63)) != 0);
 }

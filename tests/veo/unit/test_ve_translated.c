@@ -7,12 +7,75 @@
  */
 #include "tests/veo/support/ve_engines.h"
 
+#include "veo/translate/block.h"
+
+#include <math.h>
+
 static void test_random_loops(void)
 {
     static const uint64_t roundings[] = {VE_IRM_NEAREST, VE_IRM_ZERO, VE_IRM_UP, VE_IRM_DOWN};
     for (uint64_t seed = 1; seed <= 4; seed++) {
         put_loop(BODY);
         ve_core_destroy(run_both(seed, roundings[seed % 4] << VE_PSW_ROUNDING_SHIFT));
+    }
+}
+
+/* Computes with doubles, most of them in few registers, and moves them. */
+static uint64_t any_computation(void)
+{
+    enum { LOW = 20, COUNT = 12 };
+    static const uint32_t operations[] = {
+        VE_OP_FADD_D,  VE_OP_FSUB_D,  VE_OP_FMUL_D, VE_OP_FDIV_D, VE_OP_FMAX_D, VE_OP_FMIN_D,
+        VE_OP_FCMP_D,  VE_OP_CMOV_D,  VE_OP_OR,     VE_OP_LD,     VE_OP_ST,     VE_OP_CVT_D_L,
+        VE_OP_CVT_D_W, VE_OP_CVT_S_D, VE_OP_FADD_D, VE_OP_FSUB_D, VE_OP_FMUL_D, VE_OP_FADD_D,
+        VE_OP_CVT_D_S, VE_OP_CVT_L_D, VE_OP_ADDU_L,
+    };
+    uint32_t operation = operations[random_word() % (sizeof operations / sizeof *operations)];
+    uint64_t match = ve_operation_info(operation)->match | SX(LOW + random_word() % COUNT);
+    uint64_t z = SZ(LOW + random_word() % COUNT);
+    switch (operation) {
+    case VE_OP_LD:
+    case VE_OP_ST: return match | SZ(BUFFER) | DISPLACEMENT(random_word() % 500 * 8);
+    case VE_OP_OR: return match | z;
+    case VE_OP_CMOV_D: match |= random_word() % 16; break;
+    case VE_OP_CVT_D_L:
+    case VE_OP_CVT_D_W:
+    case VE_OP_CVT_D_S:
+    case VE_OP_CVT_S_D:
+    case VE_OP_CVT_L_D: return match | SY(LOW + random_word() % COUNT);
+    default: break;
+    }
+    return match | z | SY(LOW + random_word() % COUNT);
+}
+
+static void test_random_computations_with_doubles(void)
+{
+    static const double starts[] = {1.5, -0.0, 1e300, 1e-310, -3, INFINITY, 7, 0.1};
+    for (uint64_t seed = 60; seed < 63; seed++) {
+        size_t at = 0;
+        for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+            uint64_t bits;
+            memcpy(&bits, &starts[i], sizeof bits);
+            code[at++] = WORD(LEA_SL, SX(20 + i) | DISPLACEMENT(bits >> 32));
+        }
+        size_t first = at;
+        while (at < first + BODY)
+            code[at++] = any_computation();
+        code[at++] = COUNT_DOWN;
+        size_t back = seed % 2 == 0 ? at : at - first; /* all again, or with what came out */
+        code[at] = UP_TO_0((int)back);
+        code[++at] = RETURN;
+
+        ve_code_changed();
+        struct ve_core *core = run_both(seed, NEAREST);
+        struct ve_plan *plan = malloc(sizeof *plan);
+        CHECK(plan != NULL);
+        ve_plan_make(plan, core, (uint64_t)(uintptr_t)&code[first]);
+        ve_blocks_find(plan);
+        ve_doubles_find(plan);
+        CHECK(plan->doubles != 0);
+        free(plan);
+        ve_core_destroy(core);
     }
 }
 
@@ -250,6 +313,7 @@ int main(void)
     set_up_engines();
 
     test_random_loops();
+    test_random_computations_with_doubles();
     test_switches_between_engines_change_nothing();
     test_a_computed_branch_depends_on_its_condition();
     test_a_call_of_the_host_may_change_registers_and_stop();
