@@ -221,7 +221,7 @@ cdef class VeoCtxt:
         request.start(id, buffer)
         if log_on():
             log_info(f"{name} nodeid={handle.proc.nodeid} size={nbytes} reqid={id}")
-        if handle.requests.norphans:
+        if handle.requests.norphans or handle.requests.nkept:
             handle.reap(4)
         return request
 

@@ -423,7 +423,7 @@ cdef class VeoFunction:
 
         if log_on():
             log_info(f"call_async name={self.name} reqid={id}")
-        if handle.requests.norphans:
+        if handle.requests.norphans or handle.requests.nkept:
             handle.reap(4)
         return request
 

@@ -28,6 +28,7 @@ cdef extern from "veo/package/requests.h":
         void (*entomb)(void *, void *) noexcept
 
     struct veopkg_requests:
+        size_t nkept
         size_t norphans
 
     void veopkg_requests_init(veopkg_requests *set, veopkg_request_ops ops, void *context)

@@ -30,6 +30,7 @@ void veopkg_request_add(struct veopkg_requests *set, struct veopkg_request *requ
     request->keep = keep;
     request->id = id;
     request->settled = false;
+    set->nkept += keep != NULL;
     list_append(&set->pending, &request->node);
 }
 
@@ -41,6 +42,7 @@ void veopkg_request_settle(struct veopkg_requests *set, struct veopkg_request *r
     request->value = value;
     request->settled = true;
     request->keep = NULL;
+    set->nkept -= keep != NULL;
     list_remove(&set->pending, &request->node);
 
     if (state != VEO_COMMAND_OK && state > VEOPKG_CLOSED)
@@ -100,6 +102,7 @@ void veopkg_request_drop(struct veopkg_requests *set, struct veopkg_request *req
         return;
     request->keep = NULL;
     request->settled = true;
+    set->nkept -= keep != NULL;
     list_remove(&set->pending, &request->node);
 
     if (!is_open) {
@@ -120,6 +123,14 @@ void veopkg_requests_reap(struct veopkg_requests *set, struct veo_thr_ctxt *ctx,
             return;
         release(set, pop_orphan(set));
     }
+
+    /* What these keep may hold the request itself, which nobody else would ask for then. */
+    struct veopkg_request *oldest;
+    for (; limit > 0 && set->nkept > 0; limit--) {
+        oldest = veopkg_requests_oldest(set);
+        if (oldest->keep == NULL || !veopkg_request_poll(set, ctx, oldest))
+            return;
+    }
 }
 
 /* --- the end --- */
@@ -136,6 +147,7 @@ void veopkg_requests_close(struct veopkg_requests *set)
     while ((request = veopkg_requests_oldest(set)) != NULL) {
         void *keep = request->keep;
         request->keep = NULL;
+        set->nkept -= keep != NULL;
         veopkg_request_settle(set, request, VEOPKG_CLOSED, 0);
         entomb(set, keep);
     }

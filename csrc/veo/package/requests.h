@@ -67,6 +67,7 @@ struct veopkg_requests {
     struct veopkg_request_ops ops;
     void *context;                 /* argument of ops */
     struct list pending;           /* of struct veopkg_request, oldest first */
+    size_t nkept;                  /* those of them that keep something */
     struct veopkg_orphan *orphans; /* a ring, oldest first */
     size_t first_orphan;
     size_t norphans;
@@ -98,7 +99,10 @@ bool veopkg_request_poll(struct veopkg_requests *set, struct veo_thr_ctxt *ctx,
  * the library will not use what it kept (IS_OPEN is false). */
 void veopkg_request_drop(struct veopkg_requests *set, struct veopkg_request *request, bool is_open);
 
-/* Releases what at most LIMIT orphans kept that are done, oldest first. */
+/*
+ * Releases what orphans kept that are done, oldest first, and settles the oldest pending requests
+ * that are done and keep something; at most LIMIT of both.
+ */
 void veopkg_requests_reap(struct veopkg_requests *set, struct veo_thr_ctxt *ctx, size_t limit);
 
 /* Settles all requests as VEOPKG_CLOSED; entombs what they and the orphans kept. */

@@ -250,6 +250,26 @@ def test_arguments_live_as_long_as_the_call(typed, ctx, latch):
     assert alive() is None
 
 
+def test_an_argument_that_holds_its_request_goes_with_a_later_call(typed, ctx):
+    class Holder:
+        def __init__(self, memory):
+            self.memory = memory
+
+        @property
+        def _ve_array(self):
+            return self.memory
+
+    function = typed("echo_pointer", "void *", "void *")
+    holder = Holder(16)
+    holder.request = function(ctx, holder)
+    gone = weakref.ref(holder)
+    ctx.context_sync()
+    del holder
+    function(ctx, 8).wait_result()
+    gc.collect()
+    assert gone() is None
+
+
 def test_no_reference_is_lost_or_kept(typed, ctx, proc):
     function = typed("add_two", "void", "double *", "long")
     values = np.zeros(10)

@@ -302,6 +302,49 @@ static void test_a_given_up_request_counts_after_its_object_is_dropped(void)
     veopkg_requests_free(&set);
 }
 
+/* --- requests that keep something --- */
+
+/* The object of the first request goes away with what it kept. */
+static void drop_the_first(void)
+{
+    veopkg_request_drop(&set, &requests[0], true);
+}
+
+static void test_what_is_done_and_keeps_something_is_settled_without_being_asked_for(void)
+{
+    set_up();
+    for (int i = 0; i < 3; i++)
+        add(i);
+    veopkg_request_add(&set, &requests[3], &requests[3], 3, NULL);
+    add(4);
+    CHECK(set.nkept == 4);
+    veopkg_requests_reap(&set, NULL, 4);
+    CHECK(peeks == 1 && set.nkept == 4);
+
+    for (int i = 0; i < 5; i++)
+        states[i] = VEO_COMMAND_OK;
+    on_release = drop_the_first;
+    veopkg_requests_reap(&set, NULL, 2);
+    CHECK(released[0] == 1 && released[1] == 1 && released[2] == 0 && requests[1].settled);
+    veopkg_requests_reap(&set, NULL, 4);
+    /* The one that keeps nothing is its object's to ask for. */
+    CHECK(released[2] == 1 && !requests[3].settled && released[4] == 0 && set.nkept == 1);
+    CHECK(veopkg_request_poll(&set, NULL, &requests[3]));
+    veopkg_requests_reap(&set, NULL, 4);
+    CHECK(released[4] == 1 && set.nkept == 0 && veopkg_requests_are_done(&set));
+}
+
+static void test_closing_leaves_nothing_kept(void)
+{
+    set_up();
+    add(0);
+    add_orphan(1);
+    CHECK(set.nkept == 1);
+    veopkg_requests_close(&set);
+    CHECK(set.nkept == 0 && entombed[0] == 1 && entombed[1] == 1);
+    veopkg_requests_free(&set);
+}
+
 int main(void)
 {
     test_a_request_is_pending_until_the_library_has_its_outcome();
@@ -316,6 +359,8 @@ int main(void)
     test_a_dropped_request_of_a_closed_context_releases_at_once();
     test_closing_settles_requests_and_entombs_what_they_kept();
     test_a_release_may_close_the_set();
+    test_what_is_done_and_keeps_something_is_settled_without_being_asked_for();
+    test_closing_leaves_nothing_kept();
     test_given_up_requests_are_known_until_they_are_done();
     test_a_given_up_request_counts_after_its_object_is_dropped();
     return 0;
