@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * doubles.c: which registers are variables of type double in the C of a plan: none where blocks have
- * what computes, or where calls are as many.
+ * doubles.c: which registers are variables of type double in the C of a plan: none where blocks
+ * have what computes, or where calls are as many.
  */
 #include "veo/translate/plan.h"
 
