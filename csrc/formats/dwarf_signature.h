@@ -36,7 +36,7 @@ enum dwarf_lookup {
     DWARF_AMBIGUOUS = 5,     /* by reference or by value: the debug info does not say which */
 };
 
-/* What lookups have read of a file, for those that follow. One thread uses it at a time. */
+/* The functions of a file that lookups have read of. One thread uses it at a time. */
 struct dwarf_index;
 /* An empty one; NULL without memory. */
 struct dwarf_index *dwarf_index_new(void) OFFCHIP_SYMBOL(dwarf_index_new);

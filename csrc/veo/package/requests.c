@@ -124,7 +124,7 @@ void veopkg_requests_reap(struct veopkg_requests *set, struct veo_thr_ctxt *ctx,
         release(set, pop_orphan(set));
     }
 
-    /* What these keep may hold the request itself, which nobody else would ask for then. */
+    /* A request may be held by what it keeps alone: nobody else would ask for it then. */
     struct veopkg_request *oldest;
     for (; limit > 0 && set->nkept > 0; limit--) {
         oldest = veopkg_requests_oldest(set);

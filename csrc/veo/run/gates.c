@@ -34,7 +34,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t low;
 static void *hosts[ROWS]; /* what the names stand for */
-/* What calls of them read and write: registers as they like, or those of arguments and result. */
+/* Calls of them read and write any register, or those of arguments and result. */
 enum { ANY_REGISTER, NUMBERS, INTEGERS };
 static uint8_t plain[ROWS + MISSING_MAX];
 static const char *missing[MISSING_MAX];

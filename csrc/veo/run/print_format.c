@@ -40,7 +40,7 @@ static long double next_quad(uint64_t *list)
     return (long double)value;
 }
 
-/* What a format takes: its arguments one after the other, or, if it has positions, any of them. */
+/* Arguments of a format: one after the other, or, if it has positions, any of them. */
 struct arguments {
     uint64_t next;
     uint64_t first;

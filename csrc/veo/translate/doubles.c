@@ -5,7 +5,7 @@
  */
 #include "veo/translate/plan.h"
 
-/* What an operand is. */
+/* The kind of an operand. */
 enum use {
     AS_BITS, /* an integer, or a part of a word */
     AS_DOUBLE,

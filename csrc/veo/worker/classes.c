@@ -21,7 +21,7 @@ struct entry {
     struct entry *next;
 };
 
-/* What was read of the debug info of a file. */
+/* A file with what was read of its debug info. */
 struct read_file {
     const void *file;
     struct dwarf_index *index;

@@ -117,7 +117,7 @@ static void put_calling_loop(void)
     code[at + 1] = WORD(B_L, SZ(BACK)) | (uint64_t)VE_ALWAYS << 48;
 }
 
-/* What plain gates may do. */
+/* A plain gate: it reads registers of arguments, and writes that of the result. */
 static bool plain_gate(struct ve_core *core, uint64_t address)
 {
     for (uint32_t i = 1; i < 8; i++)
