@@ -70,8 +70,8 @@ static void write_address(FILE *out, const struct block *b, uint32_t at)
 {
     const struct ve_instruction *i = instruction_of(b, at);
     struct ve_element element = element_of(b, at);
-    struct ve_operand_text stride = ve_value_of(i->y_source, b->plan->values[at][0]);
-    struct ve_operand_text base = ve_value_of(i->z_source, b->plan->values[at][1]);
+    struct ve_operand_text stride = ve_value_of(i->y_source, b->plan->values[at][0], false);
+    struct ve_operand_text base = ve_value_of(i->z_source, b->plan->values[at][1], false);
     fprintf(out, "    y%u = %s;\n    a%u = %s;\n", at, stride.text, at, base.text);
     fprintf(out, "    if (RARELY(y%u != %u || a%u %% %u != 0)) goto slow_%u;\n", at, element.bytes,
             at, element.bytes, b->first);
@@ -95,10 +95,10 @@ static void write_scalars(FILE *out, const struct block *b)
             write_address(out, b, at);
         else if (element.scalars != 0)
             fprintf(out, "    y%u = %s;\n", at,
-                    ve_value_of(i->y_source, b->plan->values[at][0]).text);
+                    ve_value_of(i->y_source, b->plan->values[at][0], false).text);
         if (element.has_z)
             fprintf(out, "    a%u = %s;\n", at,
-                    ve_value_of(i->z_source, b->plan->values[at][1]).text);
+                    ve_value_of(i->z_source, b->plan->values[at][1], false).text);
     }
 
     for (uint32_t at = b->first; at < b->store && ends_with(b, VE_ELEMENT_STORE); at++)
@@ -179,8 +179,8 @@ static void write_ahead(FILE *out, const struct block *b, uint32_t at)
 {
     const struct ve_instruction *i = instruction_of(b, at);
     struct ve_element element = ve_element_of(i);
-    struct ve_operand_text y = ve_value_of(i->y_source, b->plan->values[at][0]);
-    struct ve_operand_text z = ve_value_of(i->z_source, b->plan->values[at][1]);
+    struct ve_operand_text y = ve_value_of(i->y_source, b->plan->values[at][0], false);
+    struct ve_operand_text z = ve_value_of(i->z_source, b->plan->values[at][1], false);
     if (ve_flow_of(i) == VE_FLOW_BRANCH) {
         ve_write_condition(out, i, y.text, z.text);
         fprintf(out, ";\n    else goto looked_%u;\n", b->first);

@@ -39,8 +39,9 @@ static void write_instruction(FILE *out, const struct ve_plan *plan, uint32_t at
 {
     const struct ve_instruction *i = &plan->list[at].instruction;
     uint64_t address = plan->list[at].address;
-    struct ve_operand_text y = ve_value_of(i->y_source, plan->values[at][0]);
-    struct ve_operand_text z = ve_value_of(i->z_source, plan->values[at][1]);
+    struct ve_halves upper = ve_upper_halves(plan, i);
+    struct ve_operand_text y = ve_value_of(i->y_source, plan->values[at][0], upper.y);
+    struct ve_operand_text z = ve_value_of(i->z_source, plan->values[at][1], upper.z);
     switch (ve_flow_of(i)) {
     case VE_FLOW_BRANCH:
         ve_write_condition(out, i, y.text, z.text);
@@ -120,9 +121,16 @@ static void write_leaving(FILE *out, uint64_t used)
 }
 
 /* A register: a variable, what is read of it, and what is written to it. */
-static void write_variable(FILE *out, uint32_t r, bool is_double)
+static void write_variable(FILE *out, const struct ve_plan *plan, uint32_t r)
 {
-    if (is_double)
+    if ((plan->singles & ve_bit(r)) != 0)
+        fprintf(out,
+                "    float f%u = ve_upper_float(core->s[%u]);\n"
+                "    uint32_t low%u = (uint32_t)core->s[%u];\n"
+                "#define u%u ve_upper_float_bits(f%u)\n#define s%u (u%u | low%u)\n"
+                "#define SET_%u(value) SET_HALVES(f%u, low%u, value)\n",
+                r, r, r, r, r, r, r, r, r, r, r, r);
+    else if ((plan->doubles & ve_bit(r)) != 0)
         fprintf(out,
                 "    double f%u = ve_double(core->s[%u]);\n#define s%u ve_double_bits(f%u)\n"
                 "#define SET_%u(value) f%u = ve_double(value)\n",
@@ -142,7 +150,7 @@ void ve_generate(FILE *out, const struct ve_plan *plan)
     }
 
     /* Calls are rare: numbers stay in registers of the host, though none of them survives one. */
-    if (plan->doubles != 0)
+    if ((plan->doubles | plan->singles) != 0)
         fprintf(out, "#if defined(__GNUC__) && !defined(__clang__)\n"
                      "#pragma GCC optimize(\"caller-saves\")\n#endif\n");
     ve_write_prelude(out);
@@ -150,7 +158,7 @@ void ve_generate(FILE *out, const struct ve_plan *plan)
                  "uint64_t target)\n{\n    const uint64_t base = list[0].address;\n");
     for (uint32_t r = 0; r < 64; r++)
         if ((used & ve_bit(r)) != 0)
-            write_variable(out, r, (plan->doubles & ve_bit(r)) != 0);
+            write_variable(out, plan, r);
     fprintf(out, "    bool overflow = false;\n");
     write_dispatch(out, plan);
 

@@ -117,11 +117,17 @@ static inline __attribute__((always_inline)) bool holds_known_float(unsigned con
 /* The flags that an operation raises are wanted even if its result is not. */
 #define KEEP(x) __asm__ volatile("" : : "g"(x))
 #if defined(__x86_64__)
-#define KEEP_DOUBLE(x) __asm__ volatile("" : : "x"(x))
+#define KEEP_NUMBER(x) __asm__ volatile("" : : "x"(x))
 #else
-#define KEEP_DOUBLE(x) __asm__ volatile("" : : "w"(x))
+#define KEEP_NUMBER(x) __asm__ volatile("" : : "w"(x))
 #endif
-/* Writes a register by its number. */
+/* Writes a register by its number; one that is a float, and the lower half of which has its own. */
+#define SET_HALVES(upper, lower, value) \
+    do { \
+        const uint64_t halves_ = (value); \
+        (upper) = ve_upper_float(halves_); \
+        (lower) = (uint32_t)halves_; \
+    } while (0)
 #define SET(r, value) SET_##r(value)
 /* Executor of an instruction, which finds its registers in the core. */
 #define CALL(operation, index) \

@@ -27,7 +27,7 @@ struct ve_plan {
     uint64_t callee[VE_UNIT_MOST];        /* where a call goes to, if that is known; or 0 */
     bool head[VE_UNIT_MOST], entry[VE_UNIT_MOST];
     uint32_t block_end[VE_UNIT_MOST]; /* where a block (block.h) begins: its end; else 0 */
-    uint64_t doubles;                 /* registers that are variables of type double */
+    uint64_t doubles, singles;        /* registers that are variables of type double, and float */
 };
 
 /*
@@ -37,10 +37,17 @@ struct ve_plan {
 void ve_plan_make(struct ve_plan *plan, const struct ve_core *core, uint64_t start);
 
 /*
- * Finds the registers of a plan that are doubles more often than other things, once its blocks are
+ * Finds the registers of a plan that are numbers more often than other things, once its blocks are
  * found: such a one stays in a register of the host that has numbers.
  */
-void ve_doubles_find(struct ve_plan *plan);
+void ve_numbers_find(struct ve_plan *plan);
+
+/* Operands that are variables of type float, of which the instruction reads the upper half alone.
+ */
+struct ve_halves {
+    bool x, y, z;
+};
+struct ve_halves ve_upper_halves(const struct ve_plan *plan, const struct ve_instruction *i);
 
 enum ve_flow ve_flow_of(const struct ve_instruction *instruction);
 /* The place of an address in the list; count if it is not there. */

@@ -16,11 +16,11 @@ uint64_t ve_registers_used(const struct ve_instruction *i)
     return ve_is_called(i->operation) ? used | ve_bit(i->sw & 63) : used;
 }
 
-struct ve_operand_text ve_value_of(uint16_t source, uint64_t immediate)
+struct ve_operand_text ve_value_of(uint16_t source, uint64_t immediate, bool is_upper)
 {
     struct ve_operand_text operand;
     if (source < 64)
-        snprintf(operand.text, sizeof operand.text, "s%u", source);
+        snprintf(operand.text, sizeof operand.text, is_upper ? "u%u" : "s%u", source);
     else
         snprintf(operand.text, sizeof operand.text, "UINT64_C(0x%" PRIx64 ")", immediate);
     return operand;
@@ -80,8 +80,15 @@ static bool raises_flags(uint32_t operation)
     return causes >= VE_CAUSES_FLOAT && causes <= VE_CAUSES_APPROXIMATE;
 }
 
-static void write_inline(FILE *out, const struct ve_instruction *i, uint32_t at, const char *y,
-                         const char *z, bool is_double)
+/* What DO() has behind the operation and its place. */
+struct operands {
+    const char *y, *z;
+    bool is_number; /* x is a variable of another type */
+    struct ve_halves upper;
+};
+
+static void write_do(FILE *out, const struct ve_instruction *i, uint32_t at,
+                     const struct operands *operands)
 {
     const char *name = ve_operation_info(i->operation)->name;
     uint32_t x = i->x & 63;
@@ -94,24 +101,33 @@ static void write_inline(FILE *out, const struct ve_instruction *i, uint32_t at,
         snprintf(displacement, sizeof displacement, "(int32_t)0x%" PRIx32,
                  (uint32_t)i->displacement);
 
+    if (operands->is_number)
+        fprintf(out, "    uint64_t bits = %c%u;\n    DO(%s, %u, bits, %s, %s, %u, %s)\n",
+                operands->upper.x ? 'u' : 's', x, name, at, operands->y, operands->z, i->condition,
+                displacement);
+    else
+        fprintf(out, "    DO(%s, %u, s%u, %s, %s, %u, %s)\n", name, at, x, operands->y, operands->z,
+                i->condition, displacement);
+    /* A store reads the upper half of it, and leaves both. */
+    if (operands->is_number && i->operation != VE_OP_STU)
+        fprintf(out, "    SET(%u, bits);\n", x);
+}
+
+static void write_inline(FILE *out, const struct ve_instruction *i, uint32_t at,
+                         const struct operands *operands)
+{
+    uint32_t x = i->x & 63;
     bool redo = is_commutative(i->operation);
     fprintf(out, "    {\n");
     if (redo)
         fprintf(out, "    const uint64_t old = s%u;\n", x);
-    if (is_double)
-        fprintf(out,
-                "    uint64_t bits = s%u;\n    DO(%s, %u, bits, %s, %s, %u, %s)\n"
-                "    SET(%u, bits);\n",
-                x, name, at, y, z, i->condition, displacement, x);
-    else
-        fprintf(out, "    DO(%s, %u, s%u, %s, %s, %u, %s)\n", name, at, x, y, z, i->condition,
-                displacement);
+    write_do(out, i, at, operands);
     if (raises_flags(i->operation))
-        fprintf(out, is_double ? "    KEEP_DOUBLE(f%u);\n" : "    KEEP(s%u);\n", x);
+        fprintf(out, operands->is_number ? "    KEEP_NUMBER(f%u);\n" : "    KEEP(s%u);\n", x);
     if (redo) {
         bool of_doubles = i->operation == VE_OP_FADD_D || i->operation == VE_OP_FMUL_D;
-        fprintf(out, "    if (IS_NAN_%s(s%u)) {\n    SET(%u, old);\n", of_doubles ? "D" : "S", x,
-                x);
+        fprintf(out, "    if (IS_NAN_%c(%c%u)) {\n    SET(%u, old);\n", of_doubles ? 'D' : 'S',
+                operands->upper.x ? 'u' : 's', x, x);
         write_call(out, i, at);
         fprintf(out, "    }\n");
     }
@@ -121,13 +137,25 @@ static void write_inline(FILE *out, const struct ve_instruction *i, uint32_t at,
         fprintf(out, "    core->s[%u] = s%u;\n", x, x);
 }
 
+/* A move from one float to another. */
+static bool moves_single(const struct ve_plan *plan, const struct ve_instruction *i, uint32_t at)
+{
+    return i->operation == VE_OP_OR && i->y_source >= 64 && plan->values[at][0] == 0 &&
+           i->z_source < 64 && (plan->singles & ve_bit(i->x & 63)) != 0 &&
+           (plan->singles & ve_bit(i->z_source)) != 0;
+}
+
 void ve_write_operation(FILE *out, const struct ve_plan *plan, uint32_t at)
 {
     const struct ve_instruction *i = &plan->list[at].instruction;
-    struct ve_operand_text y = ve_value_of(i->y_source, plan->values[at][0]);
-    struct ve_operand_text z = ve_value_of(i->z_source, plan->values[at][1]);
+    struct ve_halves upper = ve_upper_halves(plan, i);
+    struct ve_operand_text y = ve_value_of(i->y_source, plan->values[at][0], upper.y);
+    struct ve_operand_text z = ve_value_of(i->z_source, plan->values[at][1], upper.z);
+    bool is_number = ((plan->doubles | plan->singles) & ve_bit(i->x & 63)) != 0;
     if (ve_is_called(i->operation))
         write_call(out, i, at);
+    else if (moves_single(plan, i, at))
+        fprintf(out, "    f%u = f%u, low%u = low%u;\n", i->x, i->z_source, i->x, i->z_source);
     else
-        write_inline(out, i, at, y.text, z.text, (plan->doubles & ve_bit(i->x & 63)) != 0);
+        write_inline(out, i, at, &(struct operands){y.text, z.text, is_number, upper});
 }

@@ -11,8 +11,8 @@
 struct ve_operand_text {
     char text[32];
 };
-/* Of sy and sz: a variable, or the number of an immediate. */
-struct ve_operand_text ve_value_of(uint16_t source, uint64_t immediate);
+/* Of sy and sz: a variable, or the number of an immediate; IS_UPPER: of a float's upper half. */
+struct ve_operand_text ve_value_of(uint16_t source, uint64_t immediate, bool is_upper);
 
 /* A set of scalar registers. */
 static inline uint64_t ve_bit(uint32_t index)

@@ -75,7 +75,7 @@ static bool make_source(struct ve_plan *plan, struct source *source)
     if (out == NULL)
         return false;
     ve_blocks_find(plan);
-    ve_doubles_find(plan);
+    ve_numbers_find(plan);
     ve_generate(out, plan);
     return fclose(out) == 0;
 }
