@@ -80,7 +80,7 @@ static bool raises_flags(uint32_t operation)
     return causes >= VE_CAUSES_FLOAT && causes <= VE_CAUSES_APPROXIMATE;
 }
 
-/* What DO() has behind the operation and its place. */
+/* Arguments of DO() behind the operation and its place. */
 struct operands {
     const char *y, *z;
     bool is_number; /* x is a variable of another type */
