@@ -16,6 +16,10 @@ from pathlib import Path
 
 from dpu import DpuSet
 
+# Kernels (kernels/workloads.c) whose DPUs can have different data.
+WORKLOADS = "vector_add reduction histogram scan choose gemv sort search transpose match sparse"
+WORKLOADS += " checksum divide real"
+
 
 def mapped_code() -> tuple[int, int, int]:
     """Count the modules of translated code in memory, their bytes, and those of instructions."""
@@ -38,6 +42,8 @@ def main() -> None:
         key = program, profile, count
         if key not in sets:
             sets[key] = DpuSet(int(count), profile=profile, binary=program)
+            if int(count) > 1 and Path(program).stem in WORKLOADS.split():
+                sets[key].copy("seed", [struct.pack("<I", i) for i in range(int(count))])
         dpus = sets[key]
         if int(rounds):
             dpus.rounds = struct.pack("<I", int(rounds))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
 
-from benchmarks.dpu import engine_costs, engine_programs
+from benchmarks.dpu import engine_costs, engine_groups, engine_programs
 from benchmarks.dpu.engine_process import Runner
 from benchmarks.dpu.kernels_speed import SOURCE, TASKLETS, WORKLOADS
 from benchmarks.harness import Report, Sample, arguments
@@ -29,7 +29,7 @@ ENGINES = ["turns", "drift", "translated"]
 TARGETS = {"drift": 1.15, "translated": 4.5}
 PROGRAM_TARGETS = {"drift": 2.2, "translated": 4.5}
 LEAST = 0.95
-PARTS = ["speeds", "profile", "cold", "translation", "dpus"]
+PARTS = ["speeds", "profile", "cold", "translation", "dpus", "groups"]
 # Profiled launches beside others in turns.
 PROFILE_TARGET = 0.3
 
@@ -181,6 +181,10 @@ def main() -> None:
         if "profile" in parts:
             measure_profiling(report, programs, folder, options.quick)
         measure_costs(report, programs, parts, options.baseline, options.quick)
+        if "groups" in parts and options.baseline:
+            engine_groups.measure_groups(
+                report, programs, folder, options.baseline, sys.executable, options.quick
+            )
     if options.prim is not None and not options.only:
         measure_programs(report, options.prim, options.baseline, options.quick)
     report.finish(options.json)

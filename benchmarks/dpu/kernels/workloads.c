@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A dozen kernels, of which WORKLOAD names one. Tasklets work on data of their own, so that they
- * take different branches. With HOST it is a program for the host, which computes the same.
+ * take different branches, and so do DPUs with different seeds. With HOST it is a program for the host, which computes the same.
  */
 #include <stdint.h>
 
@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #define __host
 static uint32_t tasklet, mram[NR_TASKLETS][WORDS];
-static uint32_t rounds, sums[NR_TASKLETS];
+static uint32_t rounds, seed, sums[NR_TASKLETS];
 #define read_block(at, to) __builtin_memcpy(to, &mram[tasklet][at], 4 * BLOCK)
 #define write_block(from, at) __builtin_memcpy(&mram[tasklet][at], from, 4 * BLOCK)
 #else
 #include <defs.h>
 #include <mram.h>
-__host uint32_t rounds, sums[NR_TASKLETS];
+__host uint32_t rounds, seed, sums[NR_TASKLETS];
 __mram_noinit uint32_t mram[NR_TASKLETS][WORDS];
 #define read_block(at, to) mram_read(&mram[me()][at], to, 4 * BLOCK)
 #define write_block(from, at) mram_write(from, &mram[me()][at], 4 * BLOCK)
@@ -219,7 +219,7 @@ static uint32_t real(struct space *s, uint32_t turn)
 static uint32_t run(uint32_t id)
 {
     struct space *s = &spaces[id];
-    uint32_t state = 2463534242u + 97 * id, sum = 0;
+    uint32_t state = 2463534242u + 97 * id + 40503 * seed, sum = 0;
     fill(s, &state);
     for (uint32_t at = 0; at < WORDS; at += BLOCK)
         write_block(s->words + at, at);
