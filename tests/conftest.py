@@ -152,13 +152,12 @@ def _is_worker(config: pytest.Config) -> bool:
 
 def _expect_installed_packages() -> None:
     """Refuse the packages in the tree where those of another preset are to be tested."""
-    found = importlib.util.find_spec("offchip")
-    if "OFFCHIP_PRESET" in os.environ and found is not None and found.origin is not None:
-        if Path(found.origin).parent == ROOT / "offchip":
-            raise pytest.UsageError(
-                f"OFFCHIP_PRESET is {os.environ['OFFCHIP_PRESET']}, and offchip is that in the tree, "
-                "which is not built so: python -P -m pytest does not look here"
-            )
+    preset, found = os.environ.get("OFFCHIP_PRESET"), importlib.util.find_spec("offchip")
+    if preset and found and found.origin == str(ROOT / "offchip" / "__init__.py"):
+        raise pytest.UsageError(
+            f"OFFCHIP_PRESET is {preset}, and offchip is that in the tree, which is not built so: "
+            "python -P -m pytest does not look here"
+        )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A dozen kernels, of which WORKLOAD names one. Tasklets work on data of their own, so that they
- * take different branches, and so do DPUs with different seeds. With HOST it is a program for the host, which computes the same.
+ * take different branches, and so do DPUs with different seeds. With HOST it is a program for the
+ * host, which computes the same.
  */
 #include <stdint.h>
 
