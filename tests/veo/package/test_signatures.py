@@ -97,6 +97,7 @@ def test_variables_have_no_signature(lib: veo.VeoLibrary, ctx: veo.VeoCtxt) -> N
         function(ctx)
 
 
+@pytest.mark.nosanitize  # the sanitized archive wants a compiler that sanitizes
 def test_functions_linked_into_the_worker_have_them(
     make_proc: Callable[..., veo.VeoProc], tmp_path: object
 ) -> None:

@@ -16,8 +16,9 @@ from veo import static_worker
 from veo.static_worker import build_static_worker, symbol_table_source
 from veo.vebuild import VeBuild, VeoBuildError
 
-# Where there is no g++ the ziglang wheel compiles its C++ library when first used.
-pytestmark = pytest.mark.timeout(600)
+# Where there is no g++ the ziglang wheel compiles its C++ library when first used. The sanitized
+# archive wants a compiler that sanitizes.
+pytestmark = [pytest.mark.timeout(600), pytest.mark.nosanitize]
 
 Compile = Callable[..., Path]
 
@@ -224,8 +225,6 @@ def test_functions_of_a_program_do_not_replace_the_workers(
         assert count_calls(ctx).wait_result() == 0
 
 
-# An interpreter of its own has no sanitizer preloaded.
-@pytest.mark.nosanitize
 def test_command_line(compile_c: Compile, tmp_path: Path) -> None:
     out = tmp_path / "mine.veorun"
     obj = compile_c("kernels", SOURCE)
@@ -237,7 +236,6 @@ def test_command_line(compile_c: Compile, tmp_path: Path) -> None:
     call_all(out)
 
 
-@pytest.mark.nosanitize
 @pytest.mark.parametrize(
     ("arguments", "status"), [(["-o", "x"], 2), (["a.o"], 2), (["-o", "x", "no.o"], 1)]
 )

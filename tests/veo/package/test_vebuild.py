@@ -163,6 +163,7 @@ def _needed(path: str | Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.nosanitize  # the sanitized archive wants a compiler that sanitizes
 @pytest.mark.parametrize("worker", ["own", "static"])
 def test_worker_has_libm_for_kernels_linked_without_it(
     build: VeBuild, tmp_path: Path, make_proc: Callable[..., veo.VeoProc], worker: str
@@ -294,6 +295,7 @@ def test_ziglang_serves_where_there_is_no_compiler(
     assert "c++" in HOST.compiler("C++")
 
 
+@pytest.mark.nosanitize  # the sanitized archive wants a compiler that sanitizes
 @pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="needs the ziglang wheel")
 def test_ziglang_links_workers(
     build: VeBuild, monkeypatch: pytest.MonkeyPatch, make_proc: Callable[..., veo.VeoProc]
