@@ -178,6 +178,47 @@ static bool stopping_gate(struct ve_core *core, uint64_t address)
     return core->s[COUNTER] != 5;
 }
 
+/* Runs a loop that calls the host by both, until it ends or stops. */
+static void check_calls(const uint64_t *words, size_t size,
+                        bool (*gate)(struct ve_core *core, uint64_t address),
+                        const uint8_t *plain_gates, enum ve_fault_kind kind)
+{
+    struct ve_core *cores[2];
+    memcpy(code, words, size);
+    ve_code_changed();
+    for (int i = 0; i < 2; i++) {
+        cores[i] = make_gate_core(52, gate);
+        cores[i]->plain_gates = plain_gates;
+        ve_translate_use(i == 0 ? VE_ENGINE_INTERPRETER : VE_ENGINE_TRANSLATED);
+        CHECK(ve_core_run(cores[i], (uint64_t)(uintptr_t)code) == (kind == VE_FAULT_NONE));
+        CHECK(cores[i]->fault.kind == kind);
+    }
+    check_equal(cores[0], cores[1]);
+    ve_core_destroy(cores[0]);
+    ve_core_destroy(cores[1]);
+}
+
+static bool mixing_gate(struct ve_core *core, uint64_t address)
+{
+    CHECK(address == GATE);
+    for (uint32_t i = 1; i < 8; i++)
+        core->s[0] = core->s[0] * 31 + core->s[i];
+    return true;
+}
+
+static void test_a_plain_call_has_the_registers_of_arguments(void)
+{
+    static const uint8_t marks[PAGE / 8] = {1};
+    uint64_t words[13] = {WORD(OR, SX(BACK) | IY(0) | SZ(VE_S_LINK))};
+    for (uint64_t r = 0; r < 8; r++)
+        words[1 + r] = WORD(ADDU_L, SX(r) | SY(r) | SZ(COUNTER));
+    words[9] = WORD(BSIC, SX(VE_S_LINK) | SZ(CALLEE));
+    words[10] = COUNT_DOWN;
+    words[11] = UP_TO_0(10);
+    words[12] = WORD(B_L, SZ(BACK)) | (uint64_t)VE_ALWAYS << 48;
+    check_calls(words, sizeof words, mixing_gate, marks, VE_FAULT_NONE);
+}
+
 static void test_a_call_of_the_host_may_change_registers_and_stop(void)
 {
     const uint64_t words[] = {
@@ -325,6 +366,7 @@ int main(void)
     test_switches_between_engines_change_nothing();
     test_a_computed_branch_depends_on_its_condition();
     test_a_call_of_the_host_may_change_registers_and_stop();
+    test_a_plain_call_has_the_registers_of_arguments();
     test_a_table_of_jumps_is_in_one_unit();
     test_an_exception_has_its_instruction();
     test_each_condition_holds_for_the_same_operands();
