@@ -23,7 +23,7 @@ RUN_MODULE = Path(__file__).resolve().parents[2] / "support" / "run_module.py"
 LIMIT_S = 100
 PROGRAM = [sys.executable, str(RUN_MODULE), "tests.dpu.hosts.program"]
 HOSTS = [sys.executable, "-m", "dpu.hosts"]
-CASE_FILES = ("asynchronous", "launches", "programs", "sets", "state", "transfers")
+CASE_FILES = ("asynchronous", "launches", "programs", "races", "sets", "state", "transfers")
 
 # A launch that never ends, which has begun when the text is there.
 ENDLESS = """

@@ -81,6 +81,7 @@ struct dpu_rank_t {
 
     /* The rest: under the lock. */
     bool alive;
+    bool ending;           /* dpu_free() waits for what is queued */
     uint64_t generation;   /* of the process that it belongs to */
     struct list_node node; /* in dpulib_ranks, or of those to be used again */
     struct list queue;     /* of rank jobs */

@@ -19,6 +19,16 @@
 
 /* --- queueing --- */
 
+/* Threads that go on using a set cannot keep dpu_free() from ending. */
+static dpu_error_t check_set(struct dpu_set_t set)
+{
+    dpu_error_t status = dpulib_check_set_locked(set);
+    for (uint32_t i = 0; status == DPU_OK && i < dpulib_set_ranks(&set); i++)
+        if (dpulib_set_rank(&set, i)->ending && !dpulib_is_in_callback())
+            status = dpulib_fail(DPU_ERR_INVALID_DPU_SET, "this set is being freed");
+    return status;
+}
+
 /* Of an operation that waited: its set may have been freed meanwhile. */
 static dpu_error_t check_ranks(const struct dpulib_operation *operation)
 {
@@ -28,7 +38,7 @@ static dpu_error_t check_ranks(const struct dpulib_operation *operation)
         struct dpu_set_t one = {.kind = DPU_SET_RANKS, .list = {1, &rank}};
         if (job->dpu != NULL)
             one = (struct dpu_set_t){.kind = DPU_SET_DPU, .dpu = job->dpu};
-        dpu_error_t status = dpulib_check_set_locked(one);
+        dpu_error_t status = check_set(one);
         if (status != DPU_OK)
             return status;
     }
@@ -204,7 +214,7 @@ static void choose_executor(struct dpulib_operation *operation)
 static dpu_error_t begin(const struct dpu_set_t *set, const struct dpulib_spec *spec, bool async,
                          struct dpulib_operation **made)
 {
-    dpu_error_t status = dpulib_check_set_locked(*set);
+    dpu_error_t status = check_set(*set);
     if (status != DPU_OK)
         return status;
     struct dpulib_operation *operation = *made = dpulib_operation_new(set, spec);

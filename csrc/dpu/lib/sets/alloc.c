@@ -68,6 +68,7 @@ static dpu_error_t publish(struct dpulib_allocation *allocation,
         struct dpu_rank_t *rank = allocation->ranks[i];
         rank->id = ids[i];
         rank->alive = true;
+        rank->ending = false;
         rank->generation = dpulib_generation();
         rank->queued = 0;
         list_append(&dpulib_ranks, &rank->node);
@@ -280,8 +281,10 @@ static dpu_error_t end(struct dpulib_allocation *allocation)
                                "a callback cannot free the set that it was called for");
         }
 
-    /* Nobody else can free it from now on. */
+    /* Nobody else can free it from now on, nor use it but callbacks of what is queued. */
     list_remove(&dpulib_allocations, &allocation->node);
+    for (uint32_t i = 0; i < allocation->count; i++)
+        allocation->ranks[i]->ending = true;
     while (!is_quiet(allocation))
         dpulib_wait(CLOCK_NEVER);
 
