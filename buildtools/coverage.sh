@@ -24,10 +24,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Above C: the libraries that users load. In the folders of C programs, these are linked with them.
-above="tests/offchip tests/veo/package tests/veo/abi tests/veo/lifetime"
-above="$above tests/accl/package tests/accl/mpi tests/accelforge/package tests/dpu/package"
-above="$above tests/dpu/reference tests/dpu/abi tests/dpu/asm tests/dpu/lifetime tests/dpu/runtime"
-above="$above tests/dpu/toolchain tests/exhaustion"
+above="tests/offchip tests/exhaustion $(echo tests/*/*/ | tr ' ' '\n' |
+    grep -Ev '/(unit|fuzz|support|__pycache__)/$|accl/abi' | tr '\n' ' ')"
 linked="$(echo tests/*/unit) tests/accl/abi $(echo tests/*/fuzz)"
 installs=true
 if [ $# -gt 0 ]; then
