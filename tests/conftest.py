@@ -363,6 +363,16 @@ def run() -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
+def mpiexec() -> str:
+    """Path of the launcher: MPICH's, from the same environment as this interpreter."""
+    pytest.importorskip("mpi4py")
+    path = Path(sys.executable).parent / "mpiexec"
+    if not path.exists():
+        pytest.skip(f"{path} is not there: install offchip with the extra mpi")
+    return str(path)
+
+
+@pytest.fixture(scope="session")
 def toolchain() -> Toolchain:
     """A C compiler for DPUs whose code is translated; the vendor's is not what is tested."""
     from dpu.toolchain import ToolchainError, find_toolchain

@@ -17,16 +17,6 @@ PACKAGE = "tests.accl.mpi"
 RUN_MODULE = Path(__file__).resolve().parents[2] / "support" / "run_module.py"
 
 
-@pytest.fixture(scope="session")
-def mpiexec() -> str:
-    """Path of the launcher: MPICH's, from the same environment as this interpreter."""
-    pytest.importorskip("mpi4py")
-    path = Path(sys.executable).parent / "mpiexec"
-    if not path.exists():
-        pytest.skip(f"{path} is not there: install offchip with the extra mpi")
-    return str(path)
-
-
 @pytest.fixture
 def run_ranks(mpiexec: str, tmp_path: Path) -> Callable[..., Any]:
     """Run a module of this folder on a number of ranks; give the JSON that rank 0 printed."""

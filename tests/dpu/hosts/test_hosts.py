@@ -51,15 +51,6 @@ def run(*command: str, folder: Path, **changes: str) -> str:
 
 
 @pytest.fixture
-def mpiexec() -> str:
-    pytest.importorskip("mpi4py")
-    path = Path(sys.executable).parent / "mpiexec"
-    if not path.exists():
-        pytest.skip(f"{path} is not there: install offchip with the extra mpi")
-    return str(path)
-
-
-@pytest.fixture
 def start_server(tmp_path: Path) -> Iterator[Callable[[], tuple[subprocess.Popen[bytes], str]]]:
     """Start servers; give each with the name of its socket."""
     started: list[subprocess.Popen[bytes]] = []
