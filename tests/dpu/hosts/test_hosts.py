@@ -17,7 +17,7 @@ import pytest
 
 from tests.dpu.abi.case_runs import environment, run_case
 from tests.dpu.abi.test_c_api import SPECIAL, UNSANITIZED, case_names
-from tests.support.builds import c_program
+from tests.support.builds import ROOT, c_program
 
 RUN_MODULE = Path(__file__).resolve().parents[2] / "support" / "run_module.py"
 LIMIT_S = 100
@@ -181,6 +181,31 @@ def test_the_status_is_that_of_the_host_under_mpi(mpiexec: str) -> None:
 def test_what_cannot_be_run_is_told(arguments: list[str], status: int, text: str) -> None:
     done = subprocess.run([*HOSTS, *arguments], capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == status and text in done.stderr
+
+
+def limits() -> list[int]:
+    """The least and the most seconds, as the page of the environment has them."""
+    page = (ROOT / "docs" / "reference" / "environment.md").read_text()
+    return [int(word) for word in re.findall(r"SERVER_SECONDS` \| (\d+) to (\d+) ", page)[0]]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "why"),
+    [
+        ("DPU_SOFT_SERVER_SECONDS", limits()[0] - 1, "a number from {} to {}".format(*limits())),
+        ("DPU_SOFT_SERVER_SECONDS", limits()[1] + 1, "a number from {} to {}".format(*limits())),
+        ("DPU_SOFT_SERVER_SECONDS", "2s", "a number from"),
+        ("DPU_SOFT_SERVERS", "a::b", "names of sockets with colons between them, at most 256"),
+        ("DPU_SOFT_SERVERS", "/" * 108, "each of at most 107 bytes"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_refused(setting, value, why, tmp_path) -> None:
+    done = subprocess.run(
+        [*PROGRAM, "nrDpusPerCi=1"], env=environment(**{setting: str(value)}), capture_output=True,
+        text=True, timeout=LIMIT_S, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert f"{setting}={value} cannot be used: it" in done.stderr and why in done.stderr
 
 
 # --- ends -------------------------------------------------------------------------------------

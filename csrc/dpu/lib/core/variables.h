@@ -24,9 +24,8 @@
     X(DPU_SOFT_CC, "a command; empty: none", "gcc, clang, cc or zig", \
       "the C compiler for [translated programs](../dpu.md#engines), with its arguments") \
     X(DPU_SOFT_SERVERS, "sockets with colons between them", "none", \
-      "[servers](../dpu.md#more-than-one-process) that run ranks of the sets; `python -m " \
-      "dpu.hosts` " \
-      "sets it") \
+      "[servers](../dpu.md#more-than-one-process) that run ranks of the sets; " \
+      "`python -m dpu.hosts` sets it") \
     X(DPU_SOFT_SERVER_SECONDS, "2 to 1000000", "30", \
       "how long a server may say nothing while something is expected of it") \
     X(DPU_CHECK, "`all`, or names with commas between them, also `exit=`, `log=`, `ignore=`", \

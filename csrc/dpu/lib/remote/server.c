@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,10 @@
 #include <unistd.h>
 
 #define SERVERS_MAX 256
-#define DEFAULT_SECONDS 30
+/* As in core/variables.h. */
+#define SECONDS_LEAST (2 * DPULIB_ALIVE_SECONDS)
+#define SECONDS_MOST 1000000
+#define SECONDS_DEFAULT 30
 /* How long a thread receives before it looks whether something else has ended its wait. */
 #define RECEIVE_LIMIT (50 * CLOCK_MILLISECOND)
 
@@ -70,26 +74,30 @@ static void reset(void)
 static void read_limit(void)
 {
     const char *text = dpulib_setting(DPULIB_DPU_SOFT_SERVER_SECONDS);
-    char *end = NULL;
-    long seconds = text != NULL ? strtol(text, &end, 10) : DEFAULT_SECONDS;
-    all.limit = DEFAULT_SECONDS * CLOCK_SECOND;
-    if (text != NULL && (*end != 0 || seconds <= DPULIB_ALIVE_SECONDS || seconds > 1000000))
-        dpulib_refuse_setting(DPULIB_DPU_SOFT_SERVER_SECONDS, "it is a number from 2 to 1000000");
-    else
-        all.limit = seconds * CLOCK_SECOND;
+    char *end = NULL, problem[80];
+    long seconds = text != NULL ? strtol(text, &end, 10) : SECONDS_DEFAULT;
+    if (text != NULL && (*end != 0 || seconds < SECONDS_LEAST || seconds > SECONDS_MOST)) {
+        snprintf(problem, sizeof problem, "it is a number from %d to %d", SECONDS_LEAST,
+                 SECONDS_MOST);
+        dpulib_refuse_setting(DPULIB_DPU_SOFT_SERVER_SECONDS, problem);
+        seconds = SECONDS_DEFAULT;
+    }
+    all.limit = seconds * CLOCK_SECOND;
 }
 
 static void read_paths(void)
 {
-    struct sockaddr_un address;
+    const size_t room = sizeof(struct sockaddr_un) - offsetof(struct sockaddr_un, sun_path);
     const char *text = dpulib_setting(DPULIB_DPU_SOFT_SERVERS);
     all.paths = text != NULL ? strdup(text) : NULL;
-    char *rest = all.paths, *path;
+    char *rest = all.paths, *path, problem[120];
     while ((path = strsep(&rest, ":")) != NULL) {
-        if (*path == 0 || strlen(path) >= sizeof address.sun_path || all.count == SERVERS_MAX) {
-            dpulib_refuse_setting(DPULIB_DPU_SOFT_SERVERS,
-                                  "it has names of sockets with colons between them, at most 256, "
-                                  "each of at most 107 bytes");
+        if (*path == 0 || strlen(path) >= room || all.count == SERVERS_MAX) {
+            snprintf(problem, sizeof problem,
+                     "it has names of sockets with colons between them, at most %d, each of at "
+                     "most %zu bytes",
+                     SERVERS_MAX, room - 1);
+            dpulib_refuse_setting(DPULIB_DPU_SOFT_SERVERS, problem);
             all.count = 0;
             return;
         }
