@@ -47,6 +47,7 @@ class Engine(IntEnum):
     TURNS = 1
     DRIFT = 2
     TRANSLATED = 3
+    LOCKSTEP = 4
 
 
 class RunTime(IntEnum):

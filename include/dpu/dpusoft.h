@@ -47,7 +47,8 @@ enum dpusoft_status {
     X(NONE, 0, "") \
     X(TURNS, 1, "turns") \
     X(DRIFT, 2, "drift") \
-    X(TRANSLATED, 3, "translated")
+    X(TRANSLATED, 3, "translated") \
+    X(LOCKSTEP, 4, "lockstep")
 
 enum dpusoft_engine {
 #define DPUSOFT_ENGINE_(name, value, text) DPUSOFT_ENGINE_##name = value,

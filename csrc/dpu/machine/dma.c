@@ -2,6 +2,7 @@
 /* dma.c: transfers between MRAM and the other memories. */
 #include "cache.h"
 #include "execute.h"
+#include "lane.h"
 #include "raise.h"
 #include "remote_access.h"
 #include "snapshot.h"
@@ -24,6 +25,24 @@ static void to_iram(struct dpu_machine *m, uint32_t address, uint32_t from, uint
         if (m->iram_used <= index)
             m->iram_used = index + 1;
     }
+}
+
+static void write_mram(struct dpu_machine *m, uint32_t near, uint32_t far, uint32_t bytes)
+{
+    dpu_snapshot_keep(m, far, bytes);
+    dpu_remote_touch(m, DPU_REMOTE_MRAM, far, bytes, true);
+    if (UNLIKELY(dpu_is_lane(m)))
+        dpu_lane_read(m, near, m->mram + far, bytes);
+    else
+        copy_memory(m->mram + far, m->wram + near, bytes);
+}
+
+static void read_mram(struct dpu_machine *m, uint32_t near, uint32_t far, uint32_t bytes)
+{
+    if (UNLIKELY(dpu_is_lane(m)))
+        dpu_lane_write(m, near, m->mram + far, bytes);
+    else
+        copy_memory(m->wram + near, m->mram + far, bytes);
 }
 
 const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_thread *t,
@@ -50,17 +69,16 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
     if (UNLIKELY(m->options.cache_kib != 0))
         dpu_cache_before_transfer(m, t, op, far, bytes, op->kind == DPU_OP_SDMA);
     if (op->kind == DPU_OP_SDMA) {
-        dpu_snapshot_keep(m, far, bytes);
-        dpu_remote_touch(m, DPU_REMOTE_MRAM, far, bytes, true);
-        copy_memory(m->mram + far, m->wram + near, bytes);
+        if (LIKELY(!m->lane_is_in_step))
+            write_mram(m, near, far, bytes);
         m->dma.writes++;
         m->dma.write_bytes += bytes;
         dpu_transfer_takes(m, t, far, bytes, m->write_wait);
     } else {
         if (op->kind == DPU_OP_LDMAI)
             to_iram(m, near, far, bytes);
-        else
-            copy_memory(m->wram + near, m->mram + far, bytes);
+        else if (LIKELY(!m->lane_is_in_step))
+            read_mram(m, near, far, bytes);
         m->dma.reads++;
         m->dma.read_bytes += bytes;
         dpu_transfer_takes(m, t, far, bytes, m->read_wait);

@@ -28,12 +28,6 @@
 /* Bit that a tasklet spins on: an atomic bit, or from here on the run bit of a tasklet. */
 #define SPINS_ON_RUN_BITS DPU_MACHINE_ATOMIC_BITS
 
-enum ending {
-    ENDED,  /* the window is over, or the fault is exact */
-    AHEAD,  /* a fault, and others have gone on */
-    MISSED, /* repeated, it did not come to the fault: the program has races */
-};
-
 static const struct dpu_operation *execute_event(struct dpu_machine *m, struct dpu_thread *t,
                                                  const struct dpu_operation *op)
 {
@@ -126,6 +120,8 @@ static bool execute(struct dpu_window *w, uint32_t id, uint64_t round)
         return false;
 
     t->op = following;
+    if (UNLIKELY(w->in_step != NULL))
+        w->in_step->did(w->in_step, w, id, op);
     uint32_t bit = following == op ? awaited_bit(m, t, op) : UINT32_MAX;
     if (bit != UINT32_MAX) {
         w->spinning |= UINT64_C(1) << id;
@@ -158,12 +154,13 @@ static bool is_ahead(const struct dpu_window *w, uint32_t id, uint64_t round)
     return false;
 }
 
-static enum ending end_in_fault(struct dpu_window *w, uint32_t id, uint64_t round, bool is_exact)
+static enum dpu_drift_ending end_in_fault(struct dpu_window *w, uint32_t id, uint64_t round,
+                                          bool is_exact)
 {
-    if (is_exact && dpu_snapshot_is_valid(w->m) && is_ahead(w, id, round))
-        return AHEAD;
+    if (is_exact && dpu_snapshot_is_valid(w->m) && (w->run == NULL || is_ahead(w, id, round)))
+        return DPU_DRIFT_AHEAD;
     dpu_window_end_at_fault(w, id, round);
-    return ENDED;
+    return DPU_DRIFT_ENDED;
 }
 
 static dpu_runner runner_of(const struct dpu_machine *m)
@@ -175,9 +172,39 @@ static dpu_runner runner_of(const struct dpu_machine *m)
     return translation != NULL ? translation->run : dpu_run_alone;
 }
 
+enum dpu_drift_ending dpu_drift_go_on(struct dpu_window *w, bool is_exact)
+{
+    while (!w->is_over) {
+        if (w->asked != 0)
+            return DPU_DRIFT_ASKS;
+
+        uint64_t place = dpu_queue_first(&w->events), round = DPU_PLACE_ROUND(place);
+        uint32_t id = DPU_KEY_ID(place);
+        if (w->regroup <= round && w->regroup < w->end) {
+            dpu_window_regroup(w, w->regroup);
+            continue;
+        }
+
+        if (place > w->fault)
+            return DPU_DRIFT_MISSED;
+        if (round >= w->end)
+            break;
+        if (UNLIKELY(w->in_step != NULL) && !w->in_step->may(w->in_step, w, id))
+            return DPU_DRIFT_APART;
+        dpu_queue_take(&w->events);
+        if (!execute(w, id, round))
+            return end_in_fault(w, id, round, is_exact);
+        if (place == w->fault)
+            return DPU_DRIFT_MISSED;
+    }
+
+    dpu_window_end(w);
+    return w->is_over && w->fault != DPU_NEVER ? DPU_DRIFT_MISSED : DPU_DRIFT_ENDED;
+}
+
 /* Runs a window up to END, or to FAULT. IS_EXACT: a fault must not find others ahead. */
-static enum ending run_window(struct dpu_machine *m, uint64_t end, uint64_t limit, uint64_t fault,
-                              bool is_exact)
+static enum dpu_drift_ending run_window(struct dpu_machine *m, uint64_t end, uint64_t limit,
+                                        uint64_t fault, bool is_exact)
 {
     struct dpu_window w;
     w.m = m;
@@ -185,32 +212,12 @@ static enum ending run_window(struct dpu_machine *m, uint64_t end, uint64_t limi
     w.end = end;
     w.limit = limit;
     w.fault = fault;
+    w.in_step = NULL;
     dpu_window_begin(&w);
-    while (!w.is_over) {
-        uint64_t place = dpu_queue_first(&w.events), round = DPU_PLACE_ROUND(place);
-        uint32_t id = DPU_KEY_ID(place);
-        if (w.regroup <= round && w.regroup < w.end) {
-            dpu_window_regroup(&w, w.regroup);
-            continue;
-        }
-
-        if (place > fault)
-            return MISSED;
-        if (round >= w.end)
-            break;
-        dpu_queue_take(&w.events);
-        if (!execute(&w, id, round))
-            return end_in_fault(&w, id, round, is_exact);
-        if (place == fault)
-            return MISSED;
-    }
-
-    dpu_window_end(&w);
-    return w.is_over && fault != DPU_NEVER ? MISSED : ENDED;
+    return dpu_drift_go_on(&w, is_exact);
 }
 
-/* It depends on nothing but the program, its launch and its limits. */
-static uint64_t window_end(const struct dpu_machine *m, uint64_t stop, uint64_t limit)
+uint64_t dpu_drift_window_end(const struct dpu_machine *m, uint64_t stop, uint64_t limit)
 {
     uint64_t passed = m->rounds - m->launch_rounds;
     uint64_t rounds = DPU_WINDOW_MOST - passed % DPU_WINDOW_MOST;
@@ -228,13 +235,13 @@ static bool repeat(struct dpu_machine *m, uint64_t stop, uint64_t limit, uint64_
 {
     dpu_snapshot_restore(m);
     for (;;) {
-        uint64_t end = window_end(m, stop, limit);
+        uint64_t end = dpu_drift_window_end(m, stop, limit);
         if (end == m->rounds) {
             dpu_engine_turns.advance(m, stop, limit);
         } else {
             bool is_last = end > DPU_PLACE_ROUND(fault);
             uint64_t up_to = is_last && is_exact ? fault : DPU_NEVER;
-            if (run_window(m, end, limit, up_to, false) == MISSED)
+            if (run_window(m, end, limit, up_to, false) == DPU_DRIFT_MISSED)
                 return false;
         }
 
@@ -246,28 +253,34 @@ static bool repeat(struct dpu_machine *m, uint64_t stop, uint64_t limit, uint64_
     }
 }
 
-static bool can_drift(struct dpu_machine *m)
+bool dpu_drift_needs_snapshot(const struct dpu_machine *m)
 {
     uint64_t running = m->run_bits & m->thread_bits;
-    if ((running & (running - 1)) == 0)
-        return true;
-    return (dpu_snapshot_is_valid(m) && !dpu_snapshot_is_full(m)) || dpu_snapshot_take(m);
+    return (running & (running - 1)) != 0 && (!dpu_snapshot_is_valid(m) || dpu_snapshot_is_full(m));
+}
+
+bool dpu_drift_can(struct dpu_machine *m)
+{
+    return !dpu_drift_needs_snapshot(m) || dpu_snapshot_take(m);
+}
+
+void dpu_drift_repeat_to_fault(struct dpu_machine *m, uint64_t stop, uint64_t limit)
+{
+    uint64_t fault = DPU_PLACE(m->rounds + m->rounds_done, m->fault.thread);
+    if (!repeat(m, stop, limit, fault, true))
+        repeat(m, stop, limit, fault, false);
 }
 
 static void advance(struct dpu_machine *m, uint64_t stop, uint64_t limit)
 {
-    uint64_t end = window_end(m, stop, limit);
-    if (end == m->rounds || !can_drift(m)) {
+    uint64_t end = dpu_drift_window_end(m, stop, limit);
+    if (end == m->rounds || !dpu_drift_can(m)) {
         dpu_engine_turns.advance(m, stop, limit);
         return;
     }
 
-    if (run_window(m, end, limit, DPU_NEVER, true) != AHEAD)
-        return;
-
-    uint64_t fault = DPU_PLACE(m->rounds + m->rounds_done, m->fault.thread);
-    if (!repeat(m, stop, limit, fault, true))
-        repeat(m, stop, limit, fault, false);
+    if (run_window(m, end, limit, DPU_NEVER, true) == DPU_DRIFT_AHEAD)
+        dpu_drift_repeat_to_fault(m, stop, limit);
 }
 
 const struct dpu_engine dpu_engine_drift = {"drift", advance};

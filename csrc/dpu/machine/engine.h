@@ -24,4 +24,18 @@ struct dpu_engine {
  * run is a step; but machines that are observed have their own. */
 const struct dpu_engine *dpu_choose_engine(const struct dpu_machine *machine, bool steps);
 
+/* --- run.c: parts of a run, for what advances several machines at once --- */
+
+/* Joins the program of a machine, if it has to. False if out of memory. */
+bool dpu_run_is_ready(struct dpu_machine *machine);
+/* The cycle at which a run ends. */
+uint64_t dpu_run_limit(const struct dpu_machine *machine);
+/* The rounds of a slice of dpu_machine_slice(). */
+uint64_t dpu_run_rounds_of_slice(const struct dpu_machine *machine, uint64_t rounds);
+/* False if a run that is to end before round STOP and at cycle LIMIT would end now. */
+bool dpu_run_goes_on(struct dpu_machine *machine, uint64_t stop, uint64_t limit);
+/* Ends a run up to STOP that has executed some instructions: does what is left of it. */
+void dpu_run_rest(struct dpu_machine *machine, uint64_t stop, uint64_t executed,
+                  struct dpu_run_result *result);
+
 #endif

@@ -11,84 +11,138 @@
 
 #define ALWAYS static inline __attribute__((always_inline))
 
+/*
+ * A value is a word of one machine; or a vector of words, in generated code that runs several
+ * machines at once, which defines these before (lanes_code.h).
+ */
+#ifndef ALU_WORD
+#define ALU_WORD uint32_t
+#define ALU_SIGNED int32_t
+#define ALU_TRUTH bool
+#define ALU_ALL(value) (value) /* one for all */
+#define ALU_TRUE true
+#define ALU_NOT(truth) (!(truth))
+#define ALU_OR(truth, other) ((truth) || (other))
+#define ALU_AND(truth, other) ((truth) && (other))
+#define ALU_SELECT(truth, x, y) ((truth) ? (x) : (y))
+#define ALU_ONE_IF(truth) ((uint32_t)(truth))
+#define ALU_EACH(function, x) function(x)
+#endif
+
 struct dpu_alu {
-    uint32_t x;     /* the result */
-    uint32_t zero;  /* the zero flag tells whether this is 0 */
-    uint32_t carry; /* only of add and sub and their like */
+    ALU_WORD x;     /* the result */
+    ALU_WORD zero;  /* the zero flag tells whether this is 0 */
+    ALU_WORD carry; /* only of add and sub and their like */
     /* left - right is what was computed, for the order and overflow; a + b as a - ~b - 1. */
-    uint32_t left, right;
+    ALU_WORD left, right;
+    ALU_TRUTH less; /* the order, as signed values, the borrow included */
 };
 
-ALWAYS struct dpu_alu dpu_alu_add(uint32_t a, uint32_t b, uint32_t carry)
+/* X = LEFT - RIGHT has another sign than the exact difference. */
+ALWAYS ALU_TRUTH dpu_alu_overflows(ALU_WORD x, ALU_WORD left, ALU_WORD right)
 {
-    uint64_t sum = (uint64_t)a + b + carry;
-    uint32_t x = (uint32_t)sum;
-    return (struct dpu_alu){x, x, (uint32_t)(sum >> 32), a, ~b};
+    return (ALU_SIGNED)((left ^ right) & (left ^ x)) < 0;
+}
+
+ALWAYS struct dpu_alu dpu_alu_of(ALU_WORD x, ALU_WORD zero, ALU_WORD left, ALU_WORD right)
+{
+    ALU_TRUTH less = ((ALU_SIGNED)x < 0) != dpu_alu_overflows(x, left, right);
+    return (struct dpu_alu){x, zero, ALU_ALL(0), left, right, less};
+}
+
+ALWAYS struct dpu_alu dpu_alu_add(ALU_WORD a, ALU_WORD b)
+{
+    ALU_WORD x = a + b;
+    ALU_TRUTH less = (ALU_SIGNED)a <= (ALU_SIGNED)~b;
+    return (struct dpu_alu){x, x, ALU_ONE_IF(x < a), a, ~b, less};
 }
 
 /* Carry set means that there was no borrow. */
-ALWAYS struct dpu_alu dpu_alu_sub(uint32_t a, uint32_t b, uint32_t carry)
+ALWAYS struct dpu_alu dpu_alu_sub(ALU_WORD a, ALU_WORD b)
 {
-    uint64_t sum = (uint64_t)a + (uint32_t)~b + carry;
-    uint32_t x = (uint32_t)sum;
-    return (struct dpu_alu){x, x, (uint32_t)(sum >> 32), a, b};
+    ALU_WORD x = a - b;
+    ALU_TRUTH less = (ALU_SIGNED)a < (ALU_SIGNED)b;
+    return (struct dpu_alu){x, x, ALU_ONE_IF(a >= b), a, b, less};
+}
+
+/* a - b, and 1 less if CARRY, which is 0 or 1, is 0. */
+ALWAYS struct dpu_alu dpu_alu_subc(ALU_WORD a, ALU_WORD b, ALU_WORD carry)
+{
+    ALU_WORD x = a - b - 1 + carry;
+    ALU_TRUTH above = a > b, less = (ALU_SIGNED)a < (ALU_SIGNED)b, equal = a == b;
+    ALU_TRUTH out = above | ((carry != 0) & equal);
+    return (struct dpu_alu){x, x, ALU_ONE_IF(out), a, b, less | ((carry == 0) & equal)};
 }
 
 /* A count; its greatest value is for the conditions max and nmax. */
-ALWAYS struct dpu_alu dpu_alu_count(uint32_t x, uint32_t most)
+ALWAYS struct dpu_alu dpu_alu_count(ALU_WORD x, uint32_t most)
 {
-    return (struct dpu_alu){x, x, 0, most, 0};
+    return dpu_alu_of(x, x, ALU_ALL(most), ALU_ALL(0));
 }
 
-ALWAYS uint32_t dpu_rotate_left(uint32_t a, uint32_t n)
+ALWAYS uint32_t dpu_count_ones(uint32_t a)
+{
+    return (uint32_t)__builtin_popcount(a);
+}
+
+ALWAYS uint32_t dpu_count_leading(uint32_t a)
+{
+    return a == 0 ? 32 : (uint32_t)__builtin_clz(a);
+}
+
+ALWAYS ALU_WORD dpu_rotate_left(ALU_WORD a, ALU_WORD n)
 {
     return a << (n & 31) | a >> (-n & 31);
 }
 
-ALWAYS uint32_t dpu_multiply_bytes(uint32_t a, bool a_signed, uint32_t b, bool b_signed)
+ALWAYS ALU_WORD dpu_extend(ALU_WORD a, uint32_t width)
 {
-    int32_t left = a_signed ? (int8_t)(uint8_t)a : (int32_t)(a & 0xFF);
-    int32_t right = b_signed ? (int8_t)(uint8_t)b : (int32_t)(b & 0xFF);
-    return (uint32_t)(left * right);
+    return (ALU_WORD)((ALU_SIGNED)(a << (32 - width)) >> (32 - width));
+}
+
+ALWAYS ALU_WORD dpu_multiply_bytes(ALU_WORD a, bool a_signed, ALU_WORD b, bool b_signed)
+{
+    ALU_SIGNED left = (ALU_SIGNED)(a_signed ? dpu_extend(a, 8) : (a & 0xFF));
+    ALU_SIGNED right = (ALU_SIGNED)(b_signed ? dpu_extend(b, 8) : (b & 0xFF));
+    return (ALU_WORD)(left * right);
 }
 
 /* 1 in each byte that is equal in both. */
-ALWAYS uint32_t dpu_compare_bytes(uint32_t a, uint32_t b)
+ALWAYS ALU_WORD dpu_compare_bytes(ALU_WORD a, ALU_WORD b)
 {
-    uint32_t different = a ^ b, x = 0;
+    ALU_WORD different = a ^ b, x = ALU_ALL(0);
     for (uint32_t i = 0; i < 32; i += 8)
-        x |= (uint32_t)((different >> i & 0xFF) == 0) << i;
+        x |= ALU_ONE_IF((different >> i & 0xFF) == 0) << i;
     return x;
 }
 
 /* xor of the lowest fields of a: two or three of 7 to 10 bits, as b says. */
-ALWAYS uint32_t dpu_hash(uint32_t a, uint32_t b)
+ALWAYS ALU_WORD dpu_hash(ALU_WORD a, ALU_WORD b)
 {
-    uint32_t width = 7 + (b >> 2 & 3), count = 2 + (b & 1), x = 0;
-    for (uint32_t i = 0; i < count; i++)
-        x ^= a >> (i * width);
-    return x & ((1u << width) - 1);
+    ALU_WORD width = 7 + (b >> 2 & 3), x = a ^ a >> width;
+    x ^= ALU_SELECT((b & 1) != 0, a >> 2 * width, ALU_ALL(0u));
+    return x & ((ALU_ALL(1u) << width) - 1);
 }
 
 /* Leading bits equal to the sign bit, that one not counted. */
-ALWAYS uint32_t dpu_count_sign(uint32_t a)
+ALWAYS ALU_WORD dpu_count_sign(ALU_WORD a)
 {
-    uint32_t turned = a ^ (uint32_t)-(int32_t)(a >> 31);
-    return (uint32_t)__builtin_clz(turned << 1 | 1);
+    ALU_WORD turned = a ^ -(a >> 31);
+    return ALU_EACH(dpu_count_leading, turned << 1 | 1);
 }
 
 /* a, b: the operands in the order of the assembler; shift: of the shift-and-add instructions. */
-ALWAYS struct dpu_alu dpu_alu(enum dpu_operation_kind kind, uint32_t a, uint32_t b, uint32_t shift,
-                              uint32_t carry)
+ALWAYS struct dpu_alu dpu_alu(enum dpu_operation_kind kind, ALU_WORD a, ALU_WORD b, uint32_t shift,
+                              ALU_WORD carry)
 {
-    uint32_t x = 0, n = b & 31;
+    ALU_WORD x = ALU_ALL(0u), n = b & 31;
     switch (kind) {
-    case DPU_OP_ADD: return dpu_alu_add(a, b, 0);
-    case DPU_OP_ADDC: return dpu_alu_add(a, b, carry);
-    case DPU_OP_SUB: return dpu_alu_sub(a, b, 1);
-    case DPU_OP_SUBC: return dpu_alu_sub(a, b, carry);
-    case DPU_OP_RSUB: return dpu_alu_sub(b, a, 1);
-    case DPU_OP_RSUBC: return dpu_alu_sub(b, a, carry);
+    case DPU_OP_ADD: return dpu_alu_add(a, b);
+    case DPU_OP_ADDC: return dpu_alu_subc(a, ~b, carry);
+    case DPU_OP_SUB: return dpu_alu_sub(a, b);
+    case DPU_OP_SUBC: return dpu_alu_subc(a, b, carry);
+    case DPU_OP_RSUB: return dpu_alu_sub(b, a);
+    case DPU_OP_RSUBC: return dpu_alu_subc(b, a, carry);
     case DPU_OP_AND: x = a & b; break;
     case DPU_OP_OR: x = a | b; break;
     case DPU_OP_XOR: x = a ^ b; break;
@@ -99,32 +153,36 @@ ALWAYS struct dpu_alu dpu_alu(enum dpu_operation_kind kind, uint32_t a, uint32_t
     case DPU_OP_ORN: x = ~a | b; break;
     case DPU_OP_LSL: x = a << n; break;
     case DPU_OP_LSR: x = a >> n; break;
-    case DPU_OP_ASR: x = (uint32_t)((int32_t)a >> n); break;
+    case DPU_OP_ASR: x = (ALU_WORD)((ALU_SIGNED)a >> (ALU_SIGNED)n); break;
     case DPU_OP_ROL: x = dpu_rotate_left(a, n); break;
     case DPU_OP_ROR: x = dpu_rotate_left(a, -n); break;
     case DPU_OP_LSL1: x = ~(~a << n); break;
     case DPU_OP_LSR1: x = ~(~a >> n); break;
     /* The bits that fall out of the shift, and ones in place of the others. */
-    case DPU_OP_LSLX: x = (uint32_t)((uint64_t)a << n >> 32); break;
-    case DPU_OP_LSRX: x = (uint32_t)((uint64_t)a << 32 >> n); break;
-    case DPU_OP_LSL1X: x = ~(uint32_t)((uint64_t)~a << n >> 32); break;
-    case DPU_OP_LSR1X: x = ~(uint32_t)((uint64_t)~a << 32 >> n); break;
+    case DPU_OP_LSLX: x = a >> 1 >> (31 - n); break;
+    case DPU_OP_LSRX: x = a << 1 << (31 - n); break;
+    case DPU_OP_LSL1X: x = ~(~a >> 1 >> (31 - n)); break;
+    case DPU_OP_LSR1X: x = ~(~a << 1 << (31 - n)); break;
     /* Here the zero flag is that of the shifted value. */
-    case DPU_OP_LSL_ADD: x = a << shift; return (struct dpu_alu){b + x, x, 0, 0, 0};
-    case DPU_OP_LSL_SUB: x = a << shift; return (struct dpu_alu){b - x, x, 0, 0, 0};
-    case DPU_OP_LSR_ADD: x = a >> shift; return (struct dpu_alu){b + x, x, 0, 0, 0};
-    case DPU_OP_ROL_ADD: x = dpu_rotate_left(a, shift); return (struct dpu_alu){b + x, x, 0, 0, 0};
-    case DPU_OP_CAO: return dpu_alu_count((uint32_t)__builtin_popcount(a), 32);
-    case DPU_OP_CLZ: return dpu_alu_count(a == 0 ? 32 : (uint32_t)__builtin_clz(a), 32);
-    case DPU_OP_CLO: return dpu_alu_count(~a == 0 ? 32 : (uint32_t)__builtin_clz(~a), 32);
+    case DPU_OP_LSL_ADD: x = a << shift; return dpu_alu_of(b + x, x, ALU_ALL(0u), ALU_ALL(0u));
+    case DPU_OP_LSL_SUB: x = a << shift; return dpu_alu_of(b - x, x, ALU_ALL(0u), ALU_ALL(0u));
+    case DPU_OP_LSR_ADD: x = a >> shift; return dpu_alu_of(b + x, x, ALU_ALL(0u), ALU_ALL(0u));
+    case DPU_OP_ROL_ADD:
+        x = dpu_rotate_left(a, ALU_ALL(shift));
+        return dpu_alu_of(b + x, x, ALU_ALL(0u), ALU_ALL(0u));
+    case DPU_OP_CAO: return dpu_alu_count(ALU_EACH(dpu_count_ones, a), 32);
+    case DPU_OP_CLZ: return dpu_alu_count(ALU_EACH(dpu_count_leading, a), 32);
+    case DPU_OP_CLO: return dpu_alu_count(ALU_EACH(dpu_count_leading, ~a), 32);
     /* shift is 1 where the sign bit is to be counted too. */
     case DPU_OP_CLS: return dpu_alu_count(dpu_count_sign(a) + shift, 31 + shift);
-    case DPU_OP_EXTSB: x = (uint32_t)(int8_t)(uint8_t)a; break;
-    case DPU_OP_EXTSH: x = (uint32_t)(int16_t)(uint16_t)a; break;
+    case DPU_OP_EXTSB: x = dpu_extend(a, 8); break;
+    case DPU_OP_EXTSH: x = dpu_extend(a, 16); break;
     case DPU_OP_EXTUB: x = a & 0xFF; break;
     case DPU_OP_EXTUH: x = a & 0xFFFF; break;
     case DPU_OP_CMPB4: x = dpu_compare_bytes(a, b); break;
-    case DPU_OP_SATS: x = a >> 31 != 0 ? 0x7FFFFFFF : 0x80000000; break;
+    case DPU_OP_SATS:
+        x = ALU_SELECT(a >> 31 != 0, ALU_ALL(0x7FFFFFFFu), ALU_ALL(0x80000000u));
+        break;
     case DPU_OP_HASH: x = dpu_hash(a, b); break;
     case DPU_OP_MUL_SH_SH: x = dpu_multiply_bytes(a >> 8, true, b >> 8, true); break;
     case DPU_OP_MUL_SH_SL: x = dpu_multiply_bytes(a >> 8, true, b, true); break;
@@ -140,7 +198,7 @@ ALWAYS struct dpu_alu dpu_alu(enum dpu_operation_kind kind, uint32_t a, uint32_t
     case DPU_OP_MUL_UL_UL: x = dpu_multiply_bytes(a, false, b, false); break;
     default: break;
     }
-    return (struct dpu_alu){x, x, 0, a, b};
+    return dpu_alu_of(x, x, a, b);
 }
 
 ALWAYS bool dpu_alu_writes_carry(enum dpu_operation_kind kind)
@@ -154,26 +212,25 @@ ALWAYS bool dpu_alu_writes_carry(enum dpu_operation_kind kind)
  * the zero flag before the instruction. c and nc belong to additions; the order is that of the
  * two values subtracted, the borrow included, so it is that of the result's sign and overflow.
  */
-ALWAYS bool dpu_holds(enum dpu_condition condition, const struct dpu_alu *alu, uint32_t a,
-                      uint32_t b, bool zero, uint32_t switches)
+ALWAYS ALU_TRUTH dpu_holds(enum dpu_condition condition, const struct dpu_alu *alu, ALU_WORD a,
+                           ALU_WORD b, ALU_TRUTH zero, uint32_t switches)
 {
-    uint32_t x = alu->x;
-    bool negative = x >> 31 != 0;
-    bool sub_overflow = ((alu->left ^ alu->right) & (alu->left ^ x)) >> 31 != 0;
-    bool less = negative != sub_overflow, below = alu->carry == 0, both = x == 0 && zero;
+    ALU_WORD x = alu->x;
+    ALU_TRUTH negative = (ALU_SIGNED)x < 0, overflow = dpu_alu_overflows(x, alu->left, alu->right);
+    ALU_TRUTH less = alu->less, below = alu->carry == 0, both = ALU_AND(x == 0, zero);
     switch (condition) {
-    case DPU_IF_FALSE: return false;
-    case DPU_IF_TRUE: return true;
+    case DPU_IF_FALSE: return ALU_NOT(ALU_TRUE);
+    case DPU_IF_TRUE: return ALU_TRUE;
     case DPU_IF_Z: return x == 0;
     case DPU_IF_NZ: return x != 0;
     case DPU_IF_XZ: return both;
-    case DPU_IF_XNZ: return !both;
-    case DPU_IF_PL: return !negative;
+    case DPU_IF_XNZ: return ALU_NOT(both);
+    case DPU_IF_PL: return ALU_NOT(negative);
     case DPU_IF_MI: return negative;
     case DPU_IF_SZ: return a == 0;
     case DPU_IF_SNZ: return a != 0;
-    case DPU_IF_SPL: return a >> 31 == 0;
-    case DPU_IF_SMI: return a >> 31 != 0;
+    case DPU_IF_SPL: return (ALU_SIGNED)a >= 0;
+    case DPU_IF_SMI: return (ALU_SIGNED)a < 0;
     case DPU_IF_E: return (x & 1) == 0;
     case DPU_IF_O: return (x & 1) != 0;
     case DPU_IF_SE: return (a & 1) == 0;
@@ -193,33 +250,33 @@ ALWAYS bool dpu_holds(enum dpu_condition condition, const struct dpu_alu *alu, u
         uint32_t bit = 5 + (uint32_t)condition - DPU_IF_NC5;
         return ((alu->left ^ alu->right ^ x) >> bit & 1) != 0;
     }
-    case DPU_IF_OV: return sub_overflow;
-    case DPU_IF_NOV: return !sub_overflow;
+    case DPU_IF_OV: return overflow;
+    case DPU_IF_NOV: return ALU_NOT(overflow);
     case DPU_IF_LTU: return below;
-    case DPU_IF_GEU: return !below;
+    case DPU_IF_GEU: return ALU_NOT(below);
     case DPU_IF_LTS: return less;
-    case DPU_IF_GES: return !less;
-    case DPU_IF_LES: return less || x == 0;
-    case DPU_IF_GTS: return !(less || x == 0);
-    case DPU_IF_LEU: return below || x == 0;
-    case DPU_IF_GTU: return !(below || x == 0);
-    case DPU_IF_XLES: return less || both;
-    case DPU_IF_XGTS: return !(less || both);
-    case DPU_IF_XLEU: return below || both;
-    case DPU_IF_XGTU: return !(below || both);
+    case DPU_IF_GES: return ALU_NOT(less);
+    case DPU_IF_LES: return ALU_OR(less, x == 0);
+    case DPU_IF_GTS: return ALU_NOT(ALU_OR(less, x == 0));
+    case DPU_IF_LEU: return ALU_OR(below, x == 0);
+    case DPU_IF_GTU: return ALU_NOT(ALU_OR(below, x == 0));
+    case DPU_IF_XLES: return ALU_OR(less, both);
+    case DPU_IF_XGTS: return ALU_NOT(ALU_OR(less, both));
+    case DPU_IF_XLEU: return ALU_OR(below, both);
+    case DPU_IF_XGTU: return ALU_NOT(ALU_OR(below, both));
     case DPU_IF_MAX: return x == alu->left;
     case DPU_IF_NMAX: return x != alu->left;
     case DPU_IF_SMALL:
     case DPU_IF_LARGE: {
-        bool small = ((a | b) & 0xFF00) == 0;
+        ALU_TRUTH small = ((a | b) & 0xFF00) == 0;
         if ((switches & DPU_SWITCH_SMALL_IS_PRODUCT) != 0)
             small = x < 256;
-        return small == (condition == DPU_IF_SMALL);
+        return condition == DPU_IF_SMALL ? small : ALU_NOT(small);
     }
     case DPU_IF_SH32: return (b & 32) != 0;
     case DPU_IF_NSH32: return (b & 32) == 0;
     }
-    return false;
+    return ALU_NOT(ALU_TRUE);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "access.h"
 #include "cache.h"
 #include "execute.h"
+#include "lane.h"
 #include "raise.h"
 
 #include <string.h>
@@ -95,10 +96,18 @@ const struct dpu_operation *dpu_execute_memory(struct dpu_machine *m, struct dpu
 
     /* A faulting access is done at an address that exists. */
     uint32_t room = m->wram_size > DPU_MACHINE_WRAM ? DPU_MACHINE_WRAM_ROOM : DPU_MACHINE_WRAM;
-    uint8_t *place = m->wram + (address & (room - size));
+    address &= room - size;
+    uint8_t lane[8], *place = m->wram + address;
+    if (UNLIKELY(dpu_is_lane(m))) {
+        place = lane;
+        dpu_lane_read(m, address, lane, size);
+    }
+
     if (op->destination == DPU_DEST_NONE)
         store(place, value_to_store(t, op), size, op->big);
     else
         put_result(t, op, extend(kind, load(place, size, op->big)));
+    if (UNLIKELY(dpu_is_lane(m)))
+        dpu_lane_write(m, address, lane, size);
     return faults ? dpu_raise(m, t, op, DPU_FAULT_MEMORY) : op + 1;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interpreters.h: interpreter.inc as it is compiled seven times, in run_rounds.c, run_single.c,
- * run_alone.c, run_ahead.c, run_observed.c, run_observed_single.c and run_observed_ahead.c. */
+/* interpreters.h: interpreter.inc as it is compiled eight times, in run_rounds.c, run_single.c,
+ * run_alone.c, run_lane.c, run_ahead.c, run_observed.c, run_observed_single.c and
+ * run_observed_ahead.c. */
 #ifndef OFFCHIP_DPU_INTERPRETERS_H
 #define OFFCHIP_DPU_INTERPRETERS_H
 
@@ -19,6 +20,8 @@ uint32_t dpu_run_observed_single(struct dpu_machine *machine);
 
 /* A dpu_runner. BUDGET must not be 0. */
 uint32_t dpu_run_alone(struct dpu_machine *machine, struct dpu_thread *t, uint32_t budget);
+/* The same in lockstep. */
+uint32_t dpu_run_lane(struct dpu_machine *machine, struct dpu_thread *t, uint32_t budget);
 
 /* Runs the tasklet in m->ahead.slot for up to m->ahead.rounds, which it sets to those that it has
  * run; it stops before an instruction that other tasklets notice. Always 0. */

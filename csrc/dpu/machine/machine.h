@@ -80,6 +80,7 @@ enum dpu_engine_kind {
     DPU_ENGINE_TURNS = 1, /* one instruction of each tasklet in turn, as the pipeline issues them */
     DPU_ENGINE_DRIFT = 2, /* each tasklet alone up to what others notice */
     DPU_ENGINE_TRANSLATED = 3, /* the same, translated to host code as far as there is any */
+    DPU_ENGINE_LOCKSTEP = 4,   /* the same, several machines at once (lockstep.h) */
     DPU_ENGINE_COUNT
 };
 

@@ -214,6 +214,9 @@ struct dpu_machine {
     uint64_t refresh_interval; /* cycle at which one of the launch begins; see timing.c */
     struct dpu_observing observing;
     struct dpu_remote_copy *remote; /* NULL: no other process has one */
+    uint8_t *lane;                  /* WRAM while it is in lockstep (lane.h); NULL else */
+    uint32_t lane_step;             /* bytes from a word to the next one */
+    bool lane_is_in_step;           /* transfers are moved by in_step.c */
     struct dpu_dram dram;           /* if transfers are of banks */
     struct dpu_tlb tlb;             /* if MRAM is translated */
     struct dpu_cache cache;         /* if there is one */

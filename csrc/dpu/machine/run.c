@@ -11,12 +11,23 @@
 
 #define NEVER UINT64_MAX
 
+uint64_t dpu_run_limit(const struct dpu_machine *m)
+{
+    uint64_t limit = m->launch_cycles + m->options.max_cycles;
+    return m->options.max_cycles == 0 || limit < m->launch_cycles ? NEVER : limit;
+}
+
+bool dpu_run_goes_on(struct dpu_machine *m, uint64_t stop, uint64_t limit)
+{
+    return m->fault.kind == DPU_FAULT_NONE && (m->run_bits & m->eligible) != 0 &&
+           m->rounds < stop && m->cycles < limit &&
+           atomic_load_explicit(&m->interrupt, memory_order_relaxed) == 0;
+}
+
 /* Runs the tasklets of ELIGIBLE for up to ROUNDS. */
 static enum dpu_run_status run(struct dpu_machine *m, uint64_t rounds, uint64_t eligible)
 {
-    uint64_t limit = m->launch_cycles + m->options.max_cycles;
-    if (m->options.max_cycles == 0 || limit < m->launch_cycles)
-        limit = NEVER;
+    uint64_t limit = dpu_run_limit(m);
     uint64_t stop = rounds < NEVER - m->rounds ? m->rounds + rounds : NEVER;
 
     m->eligible = eligible;
@@ -49,6 +60,11 @@ static void flush(struct dpu_machine *m)
         dpu_observe_flush(m, m->cycles - before);
 }
 
+bool dpu_run_is_ready(struct dpu_machine *m)
+{
+    return dpu_cache_make(m) && (!m->iram_changed || dpu_program_join(m));
+}
+
 enum stepping { AT_ONCE, STEP_BY_STEP };
 
 static enum dpu_run_status run_and_report(struct dpu_machine *m, enum stepping stepping,
@@ -58,7 +74,7 @@ static enum dpu_run_status run_and_report(struct dpu_machine *m, enum stepping s
     enum dpu_run_status status = DPU_RUN_NO_MEMORY;
     if (m->remote != NULL)
         dpu_remote_before_run(m);
-    if (dpu_cache_make(m) && (!m->iram_changed || dpu_program_join(m))) {
+    if (dpu_run_is_ready(m)) {
         uint64_t before = m->instructions;
         m->engine = dpu_choose_engine(m, stepping == STEP_BY_STEP);
         status = run(m, rounds, eligible);
@@ -121,13 +137,25 @@ enum dpu_run_status dpu_machine_step(struct dpu_machine *m, uint64_t rounds,
     return run_and_report(m, STEP_BY_STEP, rounds, m->thread_bits, result);
 }
 
+/* The end does not depend on where an interrupt ended the slice before. */
+uint64_t dpu_run_rounds_of_slice(const struct dpu_machine *m, uint64_t rounds)
+{
+    uint64_t passed = m->rounds - m->launch_rounds;
+    return rounds - passed % rounds;
+}
+
 enum dpu_run_status dpu_machine_slice(struct dpu_machine *m, uint64_t rounds,
                                       struct dpu_run_result *result)
 {
-    /* The end does not depend on where an interrupt ended the slice before. */
-    uint64_t passed = m->rounds - m->launch_rounds;
-    uint64_t whole = rounds - passed % rounds;
-    return run_and_report(m, AT_ONCE, whole, m->thread_bits, result);
+    return run_and_report(m, AT_ONCE, dpu_run_rounds_of_slice(m, rounds), m->thread_bits, result);
+}
+
+void dpu_run_rest(struct dpu_machine *m, uint64_t stop, uint64_t executed,
+                  struct dpu_run_result *result)
+{
+    uint64_t rounds = stop > m->rounds ? stop - m->rounds : 0;
+    run_and_report(m, AT_ONCE, rounds, m->thread_bits, result);
+    atomic_fetch_add_explicit(&m->program->executed, executed, memory_order_relaxed);
 }
 
 enum dpu_run_status dpu_machine_step_thread(struct dpu_machine *m, uint32_t thread,

@@ -5,4 +5,5 @@
 #define AHEAD 0
 #define SINGLE 1
 #define OBSERVED 0
+#define LANE 0
 #include "interpreter.inc"

@@ -6,4 +6,5 @@
 #define AHEAD 0
 #define SINGLE 0
 #define OBSERVED 1
+#define LANE 0
 #include "interpreter.inc"

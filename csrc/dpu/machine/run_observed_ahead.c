@@ -6,4 +6,5 @@
 #define AHEAD 1
 #define SINGLE 1
 #define OBSERVED 1
+#define LANE 0
 #include "interpreter.inc"

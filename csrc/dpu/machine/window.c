@@ -20,6 +20,13 @@ void dpu_window_run_on(struct dpu_window *w, uint32_t id, uint64_t round)
     if (w->fault != DPU_NEVER)
         end = smaller(end, DPU_PLACE_ROUND(w->fault) + (id < DPU_KEY_ID(w->fault)));
 
+    if (round < end && w->run == NULL) {
+        w->asked |= UINT64_C(1) << id;
+        w->asked_round[id] = round;
+        w->asked_budget[id] = (uint32_t)(end - round);
+        return;
+    }
+
     if (round < end)
         round += w->run(w->m, &w->m->threads[id], (uint32_t)(end - round));
     dpu_window_put(w, id, round);
@@ -131,7 +138,7 @@ void dpu_window_begin(struct dpu_window *w)
     struct dpu_machine *m = w->m;
     dpu_queue_clear(&w->events);
     dpu_queue_clear(&w->waiting);
-    w->group = w->standing = w->spinning = w->is_waiting = 0;
+    w->group = w->standing = w->spinning = w->is_waiting = w->asked = 0;
     w->is_over = false;
 
     uint64_t running = m->run_bits & m->thread_bits;

@@ -21,12 +21,23 @@ _Static_assert(DPU_MACHINE_THREADS_ROOM < DPU_QUEUE_ROOM, "all tasklets may wait
 /* The most rounds of a window. */
 #define DPU_WINDOW_MOST 4096
 
+struct dpu_window;
+
+/* Machines with the same state but for registers and memories, of which one has the window. */
+struct dpu_in_step {
+    /* True if the next event of a tasklet is the same for all, and does not fault. */
+    bool (*may)(const struct dpu_in_step *group, struct dpu_window *window, uint32_t id);
+    /* The event OP of a tasklet was executed for the machine that has the window. */
+    void (*did)(const struct dpu_in_step *group, struct dpu_window *window, uint32_t id,
+                const struct dpu_operation *op);
+};
+
 struct dpu_window {
     struct dpu_machine *m;
-    dpu_runner run;
-    uint64_t end;             /* round */
-    uint64_t limit;           /* cycle that must not be passed */
-    uint64_t fault;           /* place that nobody passes; DPU_NEVER */
+    dpu_runner run; /* NULL: tasklets are run by the window's owner, who finds them in ASKED */
+    uint64_t end;   /* round */
+    uint64_t limit; /* cycle that must not be passed */
+    uint64_t fault; /* place that nobody passes; DPU_NEVER */
     struct dpu_queue events;  /* places of those that do not wait for another */
     struct dpu_queue waiting; /* for DMA, by the cycle at which they can issue again */
     uint64_t is_waiting;      /* the same as a set */
@@ -35,6 +46,10 @@ struct dpu_window {
     uint64_t length;                           /* cycles of a round */
     uint64_t group, standing, spinning;        /* tasklets; standing: for the next group */
     uint16_t spins_on[DPU_MACHINE_THREADS_ROOM];
+    const struct dpu_in_step *in_step; /* other machines that share it; NULL: there are none */
+    uint64_t asked;                    /* tasklets to be run up to their next event */
+    uint64_t asked_round[DPU_MACHINE_THREADS_ROOM];  /* at which they are */
+    uint32_t asked_budget[DPU_MACHINE_THREADS_ROOM]; /* instructions, at most */
     bool is_alone; /* one tasklet ran when it began: the window ends if another one starts */
     bool is_over;  /* nobody runs any more, or the limit of cycles was reached */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * generate.c: writes the C of a program.
+ * generate.c: writes the blocks of a program in C.
  *
  * An instruction is a statement made of the macros of generated_code.h; what it computes is in
  * execute_alu.h. Registers that no instruction of the program uses do not appear.
@@ -8,6 +8,7 @@
 #include "generate.h"
 
 #include "dpu/machine/execute_alu.h"
+#include "plan.h"
 #include "prelude.h"
 
 #include <inttypes.h>
@@ -18,7 +19,7 @@ struct writer {
     const struct dpu_plan *plan;
     uint32_t switches;
     uint32_t used, written; /* registers, a bit each */
-    uint32_t undone;        /* of the block, this instruction included */
+    uint32_t pc, undone;    /* of the block: an instruction, and how many there are from it on */
 };
 
 /* Room for the name of an operand. */
@@ -58,7 +59,7 @@ static void write_register(struct writer *w, uint32_t index, const char *value)
         return;
     w->used |= 1u << index;
     w->written |= 1u << index;
-    fprintf(w->out, " r%u = %s;", index, value);
+    fprintf(w->out, " SET(r%u, %s);", index, value);
 }
 
 static void write_result(struct writer *w, const struct dpu_operation *op, const char *value)
@@ -66,7 +67,7 @@ static void write_result(struct writer *w, const struct dpu_operation *op, const
     char high[64];
     switch ((enum dpu_destination)op->destination) {
     case DPU_DEST_D64S:
-        snprintf(high, sizeof high, "%s >> 31 != 0 ? 0xFFFFFFFFu : 0", value);
+        snprintf(high, sizeof high, "-(%s >> 31)", value);
         write_register(w, op->c, high);
         write_register(w, op->c + 1u, value);
         break;
@@ -89,8 +90,9 @@ static void write_branch(struct writer *w, const struct dpu_operation *op)
 {
     switch (dpu_flow_of(op)) {
     case DPU_FLOW_BRANCH:
-        fputs(" if (holds)", w->out);
-        write_jump(w, dpu_target_of(op), w->undone - 1);
+        fprintf(w->out, " BRANCH(%s, %u, %u, %u);",
+                w->plan->head[dpu_target_of(op)] ? "GO" : "LEAVE", dpu_target_of(op), w->undone - 1,
+                dpu_next_pc(w->pc));
         break;
     case DPU_FLOW_JUMP: write_jump(w, dpu_target_of(op), 0); break;
     default: break;
@@ -107,15 +109,15 @@ static void write_alu(struct writer *w, const struct dpu_operation *op)
         fprintf(w->out, " HOLDS(%s);", dpu_condition_word(op->condition));
 
     if (op->tail == DPU_TAIL_SET && op->destination == DPU_DEST_D64S)
-        fputs(" const uint32_t set = holds;", w->out);
+        fputs(" const WORD set = ONE_IF(holds);", w->out);
     if (op->tail == DPU_TAIL_SET)
-        write_result(w, op, op->destination == DPU_DEST_D64S ? "set" : "holds");
+        write_result(w, op, op->destination == DPU_DEST_D64S ? "set" : "ONE_IF(holds)");
     else
         write_result(w, op, "alu.x");
 
-    fputs(" z = alu.zero;", w->out);
+    fputs(" SET(z, alu.zero);", w->out);
     if (dpu_alu_writes_carry(kind))
-        fputs(" carry = alu.carry;", w->out);
+        fputs(" SET(carry, alu.carry);", w->out);
     write_branch(w, op);
 }
 
@@ -126,26 +128,26 @@ static void write_step(struct writer *w, const struct dpu_operation *op)
     bool multiplies = op->kind == DPU_OP_MUL_STEP;
     struct operand a = register_of(w, op->a), even = register_of(w, op->b);
     struct operand odd = register_of(w, op->b + 1u), kept = {"odd"};
-    fprintf(w->out, "const uint32_t a = %s, even = %s, odd = %s, part = a << %u;", a.text,
-            even.text, odd.text, op->shift);
+    fprintf(w->out, "const WORD a = ALL(%s), even = ALL(%s), odd = ALL(%s), part = a << %u;",
+            a.text, even.text, odd.text, op->shift);
     if (multiplies)
-        fputs(" const uint32_t half = even >> 1; const bool taken = (even & 1) != 0;", w->out);
+        fputs(" const WORD half = even >> 1; const TRUTH applies = (even & 1) != 0;", w->out);
     else
-        fputs(" const bool taken = odd >= part;", w->out);
+        fputs(" const TRUTH applies = odd >= part;", w->out);
     if (dpu_flow_of(op) == DPU_FLOW_BRANCH)
-        fprintf(w->out, " const struct dpu_alu alu = {%s}; const bool holds = holds_%s(%s);",
-                multiplies ? "half, half, 0, 0, 0" : "0, 0, 0, 0, 0",
-                dpu_condition_word(op->condition),
-                multiplies ? "&alu, a, 0, z == 0" : "&alu, a, 0, false");
+        fprintf(w->out, " const ALU alu = {%s}; const TRUTH holds = holds_%s(&alu, a, ALL(0), %s);",
+                multiplies ? "half, half" : "ALL(0), ALL(0)", dpu_condition_word(op->condition),
+                multiplies ? "z" : "ALL(1)");
 
     char sum[64];
     if ((w->switches & DPU_SWITCH_STEP_COPIES_PAIR) == 0 && op->c < DPU_SINK)
         kept = register_of(w, op->c + 1u);
-    snprintf(sum, sizeof sum, "taken ? odd %s part : %s", multiplies ? "+" : "-", kept.text);
+    snprintf(sum, sizeof sum, "SELECT(applies, odd %s part, %s)", multiplies ? "+" : "-",
+             kept.text);
     write_register(w, op->c + 1u, sum);
-    write_register(w, op->c, multiplies ? "half" : "even << 1 | taken");
+    write_register(w, op->c, multiplies ? "half" : "even << 1 | ONE_IF(applies)");
     if (multiplies)
-        fputs(" z = half;", w->out);
+        fputs(" SET(z, half);", w->out);
     write_branch(w, op);
 }
 
@@ -153,7 +155,7 @@ static void write_pair_move(struct writer *w, const struct dpu_operation *op)
 {
     bool swaps = op->kind == DPU_OP_SWAPD;
     struct operand even = register_of(w, op->b), odd = register_of(w, op->b + 1u);
-    fprintf(w->out, "const uint32_t even = %s, odd = %s;", even.text, odd.text);
+    fprintf(w->out, "const WORD even = ALL(%s), odd = ALL(%s);", even.text, odd.text);
     write_register(w, op->c, swaps ? "odd" : "even");
     write_register(w, op->c + 1u, swaps ? "even" : "odd");
     write_branch(w, op);
@@ -170,9 +172,9 @@ static void write_call(struct writer *w, const struct dpu_operation *op, uint32_
     }
 
     struct operand base = register_of(w, op->a), offset = second_of(w, op);
-    fprintf(w->out, "pc = (%s + %s) & 0x%xu;", base.text, offset.text, DPU_MACHINE_IRAM - 1);
+    fprintf(w->out, "TARGET(%s + %s, 0x%xu);", base.text, offset.text, DPU_MACHINE_IRAM - 1);
     write_register(w, op->c, back);
-    fputs(" goto dispatch;", w->out);
+    fputs(" GO_THERE;", w->out);
 }
 
 struct access {
@@ -204,14 +206,14 @@ static void write_load(struct writer *w, const struct dpu_operation *op, struct 
     const char *value = op->big ? "BIG_" : "";
     const char *close = op->big ? "(value)" : "value";
     if (op->destination == DPU_DEST_D64) {
-        fprintf(w->out, " const uint64_t pair = %s%s%s;", value, op->big ? access.type : "", close);
-        write_register(w, op->c, "(uint32_t)(pair >> 32)");
-        write_register(w, op->c + 1u, "(uint32_t)pair");
+        fprintf(w->out, " const __auto_type pair = %s%s%s;", value, op->big ? access.type : "",
+                close);
+        write_register(w, op->c, "HIGH(pair)");
+        write_register(w, op->c + 1u, "LOW(pair)");
         return;
     }
 
-    fprintf(w->out, " const uint32_t word = (uint32_t)%s%s%s;", value, op->big ? access.type : "",
-            close);
+    fprintf(w->out, " const WORD word = (WORD)%s%s%s;", value, op->big ? access.type : "", close);
     if (op->destination >= DPU_DEST_R32)
         write_result(w, op, "word");
 }
@@ -222,7 +224,7 @@ static void write_store(struct writer *w, const struct dpu_operation *op, struct
                    op->kind == DPU_OP_SW_ID || op->kind == DPU_OP_SD_ID;
     char value[80];
     if (op->source == DPU_SOURCE_IMM) {
-        snprintf(value, sizeof value, "(uint64_t)INT64_C(%d)%s", (int16_t)op->target,
+        snprintf(value, sizeof value, "(%s)INT64_C(%d)%s", access.type, (int16_t)op->target,
                  with_id ? " | id" : "");
     } else {
         struct operand even = register_of(w, op->b);
@@ -244,7 +246,8 @@ static void write_memory(struct writer *w, const struct dpu_operation *op, uint3
 {
     struct access access = access_of((enum dpu_operation_kind)op->kind);
     struct operand base = register_of(w, op->a);
-    fprintf(w->out, "ADDRESS(%s + 0x%" PRIx32 "u, %u, %u, %u);", base.text, op->imm,
+    fprintf(w->out, "%s(%s + 0x%" PRIx32 "u, %u, %u, %u);",
+            op->a >= DPU_MACHINE_REGISTERS ? "ADDRESS_ONE" : "ADDRESS", base.text, op->imm,
             access.log2_size, pc, w->undone);
     if (op->destination == DPU_DEST_NONE)
         write_store(w, op, access);
@@ -258,7 +261,7 @@ static bool is_memory(const struct dpu_operation *op)
            (op->code >= DPU_CODE_LBS && op->code <= DPU_CODE_SW_IMM);
 }
 
-static bool is_alu(const struct dpu_operation *op)
+bool dpu_is_alu(const struct dpu_operation *op)
 {
     return op->code == DPU_CODE_ALU_ANY || op->code > DPU_CODE_SW_IMM;
 }
@@ -266,10 +269,11 @@ static bool is_alu(const struct dpu_operation *op)
 static void write_instruction(struct writer *w, uint32_t pc)
 {
     const struct dpu_operation *op = &w->plan->operations[pc];
+    w->pc = pc;
     fprintf(w->out, "    /* %u */ { ", pc);
     if (is_memory(op))
         write_memory(w, op, pc);
-    else if (is_alu(op))
+    else if (dpu_is_alu(op))
         write_alu(w, op);
     else if (op->code == DPU_CODE_CALL_IMM || op->code == DPU_CODE_CALL_REG)
         write_call(w, op, pc);
@@ -283,7 +287,7 @@ static void write_instruction(struct writer *w, uint32_t pc)
 static void write_block(struct writer *w, uint32_t head)
 {
     uint32_t length = dpu_block_length(w->plan, head), pc = head;
-    fprintf(w->out, "    BLOCK(%u, %uu);\n", head, length);
+    fprintf(w->out, "    %s(%u, %uu);\n", w->plan->entry[head] ? "ENTRY" : "BLOCK", head, length);
     enum dpu_flow flow = DPU_FLOW_ON;
     for (w->undone = length; w->undone > 0; w->undone--, pc = dpu_next_pc(pc)) {
         flow = dpu_flow_of(&w->plan->operations[pc]);
@@ -296,91 +300,23 @@ static void write_block(struct writer *w, uint32_t head)
     fprintf(w->out, "    %s(%u, 0);\n", leaves ? "LEAVE" : "GO", pc);
 }
 
-static void write_function(struct writer *w, const char *blocks)
+char *dpu_generate_blocks(const struct dpu_plan *plan, uint32_t switches, uint32_t *used,
+                          uint32_t *written)
 {
-    fputs("\nstatic uint64_t run(uint32_t *s, uint8_t *wram, uint32_t pc, uint32_t budget)\n{\n"
-          "    static const int32_t entries[4096] = {\n",
-          w->out);
-    for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++)
-        if (w->plan->entry[pc])
-            fprintf(w->out, "        [%u] = &&at_%u - &&leave,\n", pc, pc);
-    fputs("    };\n    uint32_t z = s[34], carry = s[35];\n    const uint32_t id = s[28];\n",
-          w->out);
-    for (uint32_t i = 0; i < DPU_MACHINE_REGISTERS; i++)
-        if ((w->used >> i & 1) != 0)
-            fprintf(w->out, "    uint32_t r%u = s[%u];\n", i, i);
-
-    fputs("    (void)id;\n    (void)wram;\n    goto dispatch;\n", w->out);
-    fputs(blocks, w->out);
-    /* Instructions that are no entries have 0 in the table: the way to the interpreter. */
-    fputs("dispatch:\n    goto *(&&leave + entries[pc]);\nleave:\n", w->out);
-    for (uint32_t i = 0; i < DPU_MACHINE_REGISTERS; i++)
-        if ((w->written >> i & 1) != 0)
-            fprintf(w->out, "    s[%u] = r%u;\n", i, i);
-    fputs("    s[34] = z;\n    s[35] = carry;\n    return (uint64_t)budget << 32 | pc;\n}\n",
-          w->out);
-}
-
-/* The functions of each operation and condition that occur. */
-static void write_functions_of(FILE *out, const struct dpu_plan *plan)
-{
-    bool kinds[256] = {false}, conditions[256] = {false};
-    for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++) {
-        const struct dpu_operation *op = &plan->operations[pc];
-        if (!plan->wanted[pc] || dpu_flow_of(op) == DPU_FLOW_LEAVE)
-            continue;
-        kinds[op->kind] |= is_alu(op);
-        conditions[op->condition] = true;
-    }
-
-    for (uint32_t i = 0; i < 256; i++)
-        if (kinds[i])
-            fprintf(out, "ALU_OF(%s)\n", dpu_operation_name(i));
-    for (uint32_t i = 0; i < 256; i++)
-        if (conditions[i])
-            fprintf(out, "HOLDS_OF(%s)\n", dpu_condition_word(i));
-}
-
-static void write_module(FILE *out, const struct dpu_plan *plan)
-{
-    uint8_t spans[DPU_MACHINE_IRAM];
-    dpu_plan_spans(plan, spans);
-    fprintf(out, "\nstatic const uint8_t spans[%d] = {", DPU_MACHINE_IRAM);
-    for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++)
-        fprintf(out, "%s%u,", pc % 32 == 0 ? "\n    " : "", spans[pc]);
-    fprintf(out, "\n};\nstatic const uint8_t wanted[%d] = {", DPU_MACHINE_IRAM);
-    for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++)
-        fprintf(out, "%s%u,", pc % 32 == 0 ? "\n    " : "", plan->wanted[pc]);
-    fprintf(out, "\n};\n"
-                 "struct module {\n"
-                 "    uint64_t size;\n"
-                 "    uint64_t (*run)(uint32_t *, uint8_t *, uint32_t, uint32_t);\n"
-                 "    const uint8_t *spans, *wanted;\n"
-                 "};\n"
-                 "__attribute__((visibility(\"default\"))) const struct module dpu_module;\n"
-                 "const struct module dpu_module = {sizeof dpu_module, run, spans, wanted};\n");
-}
-
-void dpu_generate(FILE *out, const struct dpu_plan *plan, uint32_t switches, uint32_t wram_size)
-{
-    dpu_write_prelude(out, switches, wram_size);
-    write_functions_of(out, plan);
-
-    /* Declarations come before the blocks that use them. */
     char *blocks = NULL;
     size_t size = 0;
     struct writer w = {.out = open_memstream(&blocks, &size), .plan = plan, .switches = switches};
     if (w.out == NULL)
-        return;
+        return NULL;
 
     for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++)
         if (plan->head[pc])
             write_block(&w, pc);
-    if (fclose(w.out) == 0) {
-        w.out = out;
-        write_function(&w, blocks);
-        write_module(out, plan);
-    }
+    *used = w.used;
+    *written = w.written;
+    if (fclose(w.out) == 0)
+        return blocks;
 
     free(blocks);
+    return NULL;
 }

@@ -25,9 +25,9 @@
         return dpu_alu(DPU_OP_##kind, a, b, shift, carry); \
     }
 #define HOLDS_OF(condition) \
-    ALWAYS bool holds_##condition(const struct dpu_alu *alu, uint32_t a, uint32_t b, bool zero) \
+    ALWAYS bool holds_##condition(const struct dpu_alu *alu, uint32_t a, uint32_t b, uint32_t z) \
     { \
-        return dpu_holds(DPU_IF_##condition, alu, a, b, zero, SWITCHES); \
+        return dpu_holds(DPU_IF_##condition, alu, a, b, z == 0, SWITCHES); \
     }
 
 /* Goes back to the interpreter, at an instruction; UNDONE ones of the block were not executed. */
@@ -43,15 +43,32 @@
         goto at_##target; \
     } while (0)
 
+#define BRANCH(how, target, undone, next) \
+    if (holds) \
+    how(target, undone)
+#define TARGET(value, most) pc = (value) & (most)
+#define GO_THERE goto dispatch
+
 /* A block of LENGTH instructions begins. */
 #define BLOCK(at, length) \
     at_##at : if (__builtin_expect(budget < (length), 0)) LEAVE(at, 0); \
     budget -= (length)
+/* The same for one that is an entry. */
+#define ENTRY BLOCK
 
 #define COMPUTE(kind, first, second, shift) \
     const uint32_t a = (first), b = (second); \
     const struct dpu_alu alu = alu_##kind(a, b, shift, carry)
-#define HOLDS(condition) const bool holds = holds_##condition(&alu, a, b, z == 0)
+#define HOLDS(condition) const bool holds = holds_##condition(&alu, a, b, z)
+
+/* Where generated code for several DPUs has vectors (lanes_code.h), this has words. */
+#define WORD uint32_t
+#define TRUTH bool
+#define ALU struct dpu_alu
+#define ALL(value) (value)
+#define SET(name, value) name = (value)
+#define SELECT(truth, x, y) ((truth) ? (x) : (y))
+#define ONE_IF(truth) (truth)
 
 /* The address of an access that cannot fault; any other is left to the interpreter. */
 #define ADDRESS(value, log2_size, at, undone) \
@@ -61,6 +78,7 @@
                                 : address >> (log2_size) | address << ((32 - (log2_size)) & 31); \
     if (__builtin_expect(turned >= WRAM_SIZE >> (log2_size), 0)) \
     LEAVE(at, undone)
+#define ADDRESS_ONE ADDRESS
 #define LOAD(type) \
     type value; \
     __builtin_memcpy(&value, wram + address, sizeof value)
@@ -77,5 +95,7 @@
 #define BIG_uint64_t(value) __builtin_bswap64(value)
 
 #define PAIR(even, odd) ((uint64_t)(even) << 32 | (odd))
+#define HIGH(pair) ((uint32_t)((pair) >> 32))
+#define LOW(pair) ((uint32_t)(pair))
 
 #endif

@@ -123,6 +123,9 @@ static void mark_targets(struct dpu_plan *plan, uint32_t pc)
     uint32_t target = dpu_target_of(op);
     if (flow == DPU_FLOW_BRANCH || flow == DPU_FLOW_JUMP) {
         plan->head[target] = plan->wanted[target];
+        /* Some DPUs may go on while others jump. */
+        if (flow == DPU_FLOW_BRANCH && plan->is_for_lanes)
+            plan->head[dpu_next_pc(pc)] |= plan->wanted[dpu_next_pc(pc)];
         /* A tasklet whose budget ended in a loop comes back at the loop's head. */
         if (target <= pc)
             mark_entry(plan, target);
@@ -147,6 +150,20 @@ static bool is_cut_off(const struct dpu_plan *plan, uint32_t pc)
     uint32_t before = (pc - 1) & (DPU_MACHINE_IRAM - 1);
     enum dpu_flow flow = dpu_flow_of(&plan->operations[before]);
     return !plan->wanted[before] || flow == DPU_FLOW_JUMP || flow == DPU_FLOW_COMPUTED;
+}
+
+/* Loads and stores that code for several DPUs leaves to the interpreter: few programs have them. */
+static bool is_unusual(const struct dpu_operation *op)
+{
+    return op->code == DPU_CODE_MEMORY_ANY &&
+           (op->big || (op->destination == DPU_DEST_NONE && op->source == DPU_SOURCE_IMM));
+}
+
+void dpu_plan_for_lanes(struct dpu_plan *plan)
+{
+    plan->is_for_lanes = true;
+    for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++)
+        plan->operations[pc].checked |= is_unusual(&plan->operations[pc]);
 }
 
 void dpu_plan_find_blocks(struct dpu_plan *plan, const uint8_t *missed)

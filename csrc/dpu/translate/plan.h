@@ -26,6 +26,7 @@ enum dpu_flow {
 struct dpu_plan {
     struct dpu_operation operations[DPU_MACHINE_IRAM]; /* all decoded */
     bool wanted[DPU_MACHINE_IRAM];                     /* to be translated */
+    bool is_for_lanes;                                 /* blocks end at branches */
     bool head[DPU_MACHINE_IRAM], entry[DPU_MACHINE_IRAM];
 };
 
@@ -33,6 +34,8 @@ struct dpu_plan {
 void dpu_plan_decode(struct dpu_plan *plan, const uint64_t *iram, uint32_t switches);
 /* Wants what can be reached from FIRST without computed jumps. */
 void dpu_plan_want_reachable(struct dpu_plan *plan, uint32_t first);
+/* After the decoding: the code will be for several DPUs at once. */
+void dpu_plan_for_lanes(struct dpu_plan *plan);
 /*
  * Finds the heads of blocks and the entries. MISSED says where tasklets came from outside, and
  * found no entry; NULL if that is not known.

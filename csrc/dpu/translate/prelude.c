@@ -10,6 +10,8 @@
 
 TEXT_OF(dpu_execute_alu_text, "csrc/dpu/machine/execute_alu.h");
 TEXT_OF(dpu_generated_code_text, "csrc/dpu/translate/generated_code.h");
+TEXT_OF(dpu_lanes_words_text, "csrc/dpu/translate/lanes_words.h");
+TEXT_OF(dpu_lanes_code_text, "csrc/dpu/translate/lanes_code.h");
 
 static const char *const operation_names[] = {
 #define OPERATION(name) #name,
@@ -45,8 +47,10 @@ static void write_text(FILE *out, const char *text)
     }
 }
 
-void dpu_write_prelude(FILE *out, uint32_t switches, uint32_t wram_size)
+void dpu_write_prelude(FILE *out, uint32_t switches, uint32_t wram_size, uint32_t lanes)
 {
+    if (lanes != 0)
+        fprintf(out, "#include <immintrin.h>\n#define LANES %uu\n", lanes);
     fputs("#include <stdbool.h>\n#include <stdint.h>\n\nenum dpu_operation_kind {\n", out);
     for (size_t i = 0; i < sizeof operation_names / sizeof *operation_names; i++)
         fprintf(out, "    DPU_OP_%s,\n", operation_names[i]);
@@ -55,6 +59,8 @@ void dpu_write_prelude(FILE *out, uint32_t switches, uint32_t wram_size)
         fprintf(out, "    DPU_IF_%s,\n", condition_words[i]);
     fprintf(out, "};\nenum { DPU_SWITCH_SMALL_IS_PRODUCT = %d };\n", DPU_SWITCH_SMALL_IS_PRODUCT);
     fprintf(out, "#define SWITCHES %uu\n#define WRAM_SIZE %uu\n", switches, wram_size);
+    if (lanes != 0)
+        write_text(out, dpu_lanes_words_text);
     write_text(out, dpu_execute_alu_text);
-    write_text(out, dpu_generated_code_text);
+    write_text(out, lanes != 0 ? dpu_lanes_code_text : dpu_generated_code_text);
 }

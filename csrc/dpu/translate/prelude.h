@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* For machines with these switches and so much WRAM. */
-void dpu_write_prelude(FILE *out, uint32_t switches, uint32_t wram_size);
+void dpu_write_prelude(FILE *out, uint32_t switches, uint32_t wram_size, uint32_t lanes);
 
 /* OPERATION and CONDITION as they are called in the tables: ADD, NZ. */
 const char *dpu_operation_name(uint32_t kind);

@@ -77,6 +77,13 @@ static void release(struct dpu_translation *translation)
         free(code);
     }
 
+    for (struct dpu_lanes_module *lanes = atomic_load(&record->lanes), *older; lanes != NULL;
+         lanes = older) {
+        older = lanes->older;
+        dpu_module_unload(&lanes->loaded);
+        free(lanes);
+    }
+
     free(record);
 }
 

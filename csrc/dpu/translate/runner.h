@@ -3,6 +3,7 @@
 #ifndef OFFCHIP_DPU_RUNNER_H
 #define OFFCHIP_DPU_RUNNER_H
 
+#include "dpu/machine/lockstep.h"
 #include "dpu/machine/program.h"
 #include "hostcode/shared_object.h"
 
@@ -15,6 +16,11 @@ struct dpu_module {
      * the budget << 32 | the pc.
      */
     uint64_t (*run)(uint32_t *state, uint8_t *wram, uint32_t pc, uint32_t budget);
+    /* The same for as many DPUs as LANES says (lockstep.h). One of the two is there. */
+    void (*run_lanes)(struct dpu_lanes_call *call, uint8_t *wram, uint32_t id, uint32_t entered);
+    uint64_t lanes;
+    void (*move_in)(uint8_t *words, uint8_t *const *memories, uint32_t bytes, uint32_t set);
+    void (*move_out)(const uint8_t *words, uint8_t *const *memories, uint32_t bytes, uint32_t set);
     /* For each pc, as of dpu_plan_spans(); and whether it is translated. */
     const uint8_t *spans, *wanted;
 };
@@ -39,13 +45,29 @@ struct dpu_host_code {
     struct dpu_host_code *older;
 };
 
+/* The same for several DPUs. */
+struct dpu_lanes_module {
+    struct dpu_loaded loaded;
+    struct dpu_lanes_code code;
+    struct dpu_lanes_module *older;
+};
+
 /* Translation of a program, from when it is first looked for. */
 struct dpu_record {
     struct dpu_translation base;          /* first, so that a pointer to it is one to the record */
     _Atomic(struct dpu_host_code *) code; /* NULL: none yet */
     _Atomic uint32_t state;               /* for translate.c */
-    uint32_t attempts;                    /* likewise, with its lock */
-    uint64_t counted;                     /* instructions when the code was put there; likewise */
+    _Atomic(struct dpu_lanes_module *) lanes; /* as code, lanes_state as state */
+    _Atomic uint32_t lanes_state;
+    uint32_t lanes_attempts;
+    /* Instructions that were interpreted in lockstep, and all, since that code was there. */
+    _Atomic uint64_t lanes_missed, lanes_executed;
+    /* For gain.c: 1/16 picosecond an instruction, both ways; how often one was tried, and refused.
+     */
+    _Atomic uint64_t alone, together;
+    _Atomic uint32_t trials, refused;
+    uint32_t attempts;       /* likewise, with its lock */
+    uint64_t counted;        /* instructions when the code was put there; likewise */
     _Atomic uint64_t missed; /* instructions that the interpreter executed in its place */
     /* Where tasklets came from outside and could not enter. Any thread sets a byte to 1. */
     _Atomic uint8_t missed_at[DPU_MACHINE_IRAM];

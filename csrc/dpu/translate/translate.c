@@ -30,6 +30,7 @@ enum state {
 struct entry {
     struct dpu_program *program; /* a reference */
     bool compiles, everything;
+    uint32_t lanes; /* 0: code for one DPU */
     struct entry *next;
 };
 
@@ -41,9 +42,8 @@ static struct {
 
 /* --- the thread --- */
 
-static bool install(struct dpu_program *program, const struct dpu_loaded *loaded)
+static bool install(struct dpu_record *record, const struct dpu_loaded *loaded)
 {
-    struct dpu_record *record = dpu_record_of(program);
     struct dpu_host_code *code = malloc(sizeof *code);
     if (code == NULL)
         return false;
@@ -53,16 +53,33 @@ static bool install(struct dpu_program *program, const struct dpu_loaded *loaded
     return true;
 }
 
+static bool install_lanes(struct dpu_record *record, const struct dpu_loaded *loaded)
+{
+    struct dpu_lanes_module *lanes = malloc(sizeof *lanes);
+    if (lanes == NULL)
+        return false;
+
+    const struct dpu_module *module = loaded->module;
+    *lanes = (struct dpu_lanes_module){
+        .loaded = *loaded,
+        .code = {(uint32_t)module->lanes, module->run_lanes, module->move_in, module->move_out,
+                 module->spans, record->missed_at, &record->lanes_missed},
+        .older = atomic_load(&record->lanes),
+    };
+    atomic_store_explicit(&record->lanes, lanes, memory_order_release);
+    return true;
+}
+
 static enum state perform(const struct entry *entry)
 {
     struct dpu_record *record = dpu_record_of(entry->program);
     struct dpu_loaded loaded;
     struct host_build_figures figures = {0};
-    bool done = entry->compiles
-                    ? dpu_job_compile(entry->program, entry->everything, &loaded, &figures)
-                    : dpu_job_find(entry->program, &loaded);
+    bool done = entry->compiles ? dpu_job_compile(entry->program, entry->everything, entry->lanes,
+                                                  &loaded, &figures)
+                                : dpu_job_find(entry->program, entry->lanes, &loaded);
     size_t size = done ? loaded.object.size : 0;
-    if (done && !install(entry->program, &loaded)) {
+    if (done && !(entry->lanes != 0 ? install_lanes(record, &loaded) : install(record, &loaded))) {
         dpu_module_unload(&loaded);
         done = false;
     }
@@ -74,7 +91,14 @@ static enum state perform(const struct entry *entry)
     queue.totals.compile_ns += figures.compile_ns;
     queue.totals.source_bytes += figures.source_bytes;
     queue.totals.code_bytes += size;
-    if (done) {
+    if (done && entry->lanes != 0) {
+        atomic_store(&record->lanes_missed, 0);
+        atomic_store(&record->lanes_executed, 0);
+        atomic_store(&record->together, 0);
+        atomic_store(&record->trials, 0);
+    }
+
+    if (done && entry->lanes == 0) {
         record->counted = atomic_load(&entry->program->executed);
         atomic_store(&record->missed, 0);
     }
@@ -82,7 +106,8 @@ static enum state perform(const struct entry *entry)
     host_background_unlock();
     if (done)
         return READY;
-    if (atomic_load(&record->code) != NULL)
+    if (entry->lanes != 0 ? atomic_load(&record->lanes) != NULL
+                          : atomic_load(&record->code) != NULL)
         return READY;
     return entry->compiles ? FAILED : ABSENT;
 }
@@ -107,7 +132,8 @@ static bool perform_next(void)
 
     enum state state = perform(entry);
     host_background_lock();
-    atomic_store(&dpu_record_of(entry->program)->state, state);
+    struct dpu_record *record = dpu_record_of(entry->program);
+    atomic_store(entry->lanes != 0 ? &record->lanes_state : &record->state, state);
     host_background_unlock();
 
     dpu_program_unref(entry->program);
@@ -121,19 +147,20 @@ static const struct host_background_jobs jobs = {perform_next, forget};
 /* --- what is to be done --- */
 
 /* With the lock. */
-static void add(struct dpu_program *program, bool compiles, bool everything)
+static void add(struct dpu_program *program, bool compiles, bool everything, uint32_t lanes)
 {
     struct dpu_record *record = dpu_record_of(program);
     struct entry *entry = host_background_start(&jobs) ? malloc(sizeof *entry) : NULL;
     if (entry == NULL)
         return;
 
-    *entry = (struct entry){.program = program, .compiles = compiles, .everything = everything};
+    *entry = (struct entry){program, compiles, everything, lanes, NULL};
     *queue.last = entry;
     queue.last = &entry->next;
     dpu_program_ref(program);
-    record->attempts += compiles;
-    atomic_store(&record->state, QUEUED);
+    record->attempts += compiles && lanes == 0;
+    record->lanes_attempts += compiles && lanes != 0;
+    atomic_store(lanes != 0 ? &record->lanes_state : &record->state, QUEUED);
 }
 
 static struct dpu_record *find_or_make_record(struct dpu_program *program)
@@ -164,15 +191,15 @@ static void consider(struct dpu_program *program, struct dpu_record *record, boo
     switch ((enum state)atomic_load(&record->state)) {
     case NEW:
         if (at_once || executed >= DPU_LOOK_AFTER)
-            add(program, false, at_once);
+            add(program, false, at_once, 0);
         break;
     case ABSENT:
         if (at_once || executed >= DPU_TRANSLATE_AFTER)
-            add(program, true, at_once);
+            add(program, true, at_once, 0);
         break;
     case READY:
         if (record->attempts < ATTEMPTS && misses_much(record, executed))
-            add(program, true, false);
+            add(program, true, false, 0);
         break;
     case QUEUED:
     case FAILED: break;
@@ -228,6 +255,76 @@ bool dpu_translate_wait(struct dpu_machine *m, int64_t deadline)
 
     host_background_unlock();
     return is_ready(m);
+}
+
+uint32_t dpu_translate_lanes_of_host(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return 16;
+    if (__builtin_cpu_supports("avx2"))
+        return 8;
+#endif
+    return 0;
+}
+
+static bool lanes_miss_much(const struct dpu_record *record)
+{
+    uint64_t missed = atomic_load_explicit(&record->lanes_missed, memory_order_relaxed);
+    return missed >= MISSED_MANY &&
+           missed >
+               atomic_load_explicit(&record->lanes_executed, memory_order_relaxed) / MISSED_SHARE;
+}
+
+/* With the lock. */
+static void consider_lanes(struct dpu_program *program, struct dpu_record *record, bool at_once)
+{
+    const uint32_t lanes = dpu_translate_lanes_of_host();
+    uint64_t executed = atomic_load_explicit(&program->executed, memory_order_relaxed);
+    switch ((enum state)atomic_load(&record->lanes_state)) {
+    case NEW: add(program, false, at_once, lanes); break;
+    case ABSENT:
+        if (at_once || executed >= DPU_LANES_AFTER)
+            add(program, true, at_once, lanes);
+        break;
+    case READY:
+        if (record->lanes_attempts < ATTEMPTS && lanes_miss_much(record))
+            add(program, true, false, lanes);
+        break;
+    case QUEUED:
+    case FAILED: break;
+    }
+}
+
+/* True if what is there says that nothing is to be done, now or soon. */
+static bool has_lanes(const struct dpu_record *record)
+{
+    uint32_t state = atomic_load(&record->lanes_state);
+    return state == QUEUED || state == FAILED || (state == READY && !lanes_miss_much(record));
+}
+
+const struct dpu_lanes_code *dpu_translate_lanes(struct dpu_machine *m, int64_t deadline)
+{
+    struct dpu_program *program = m->program;
+    struct dpu_record *record = NULL;
+    if (program != NULL && !program->needs_turns && dpu_translate_lanes_of_host() != 0)
+        record = find_or_make_record(program);
+    if (record == NULL)
+        return NULL;
+
+    if (deadline != 0 || !has_lanes(record)) {
+        host_background_lock();
+        do
+            consider_lanes(program, record, deadline != 0);
+        while (deadline != 0 && atomic_load(&record->lanes_state) == QUEUED &&
+               host_background_wait(deadline));
+        host_background_unlock();
+    }
+
+    const struct dpu_lanes_module *module =
+        atomic_load_explicit(&record->lanes, memory_order_acquire);
+    return module != NULL ? &module->code : NULL;
 }
 
 bool dpu_translate_is_used(const struct dpu_machine *m)

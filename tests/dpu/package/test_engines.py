@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import io
+import platform
 import shutil
+import struct
+from pathlib import Path
 
 import pytest
 
@@ -82,6 +85,101 @@ def test_translated_programs_are_as_in_turns(launch, tmp_path):
     assert [path.stat().st_mode & 0o777 for path in tmp_path.rglob("translations")] == [0o700]
 
 
+@pytest.fixture
+def lanes():
+    """Skip where DPUs cannot run in lockstep."""
+    flags = Path("/proc/cpuinfo").read_text()
+    if platform.machine() != "x86_64" or " avx2 " not in flags:
+        pytest.skip("needs a processor with AVX2")
+    if not any(map(shutil.which, ("gcc", "clang", "cc"))):
+        pytest.skip("needs a C compiler")
+
+
+# A sum of random numbers from a seed of each DPU. Ways depend on the numbers, and one may fault.
+MANY = """
+    .globl NR_TASKLETS
+    .set NR_TASKLETS, 4
+    .text
+    .globl main
+main:
+    move r0, 40000
+    move r4, seed
+    lw r1, r4, 0
+    add r1, id, r1
+.Lagain:
+    lsl_add r1, r0, r1, 3
+    lsr r3, r1, 7
+    xor r1, r1, r3
+    and r3, r1, 3
+    jneq r3, 0, .Lelse
+    add r2, r2, r1
+.Lelse:
+    add r2, r2, r3
+    sub r0, r0, 1
+    jneq r0, 0, .Lagain
+    move r4, bad
+    lw r4, r4, 0
+    jeq r4, 0, .Lend
+    lw r4, zero, -4
+.Lend:
+    lsl r5, id, 2
+    sw r5, sums, r2
+    stop
+    .section .data.__sys_host
+    .align 8
+    .globl sums
+    .type sums, @object
+    .size sums, 16
+sums: .space 16
+    .globl seed
+    .type seed, @object
+    .size seed, 4
+seed: .space 4
+    .globl bad
+    .type bad, @object
+    .size bad, 4
+bad: .space 4
+"""
+
+
+@pytest.fixture
+def launch_many(make_set, tmp_path, monkeypatch):
+    """Run a program on DPUs with other data; what they computed, and their reports."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def launch(engine, count, bad=None):
+        profile = f"softThreads=2,softEngine={engine}"
+        dpus = make_set(nr_dpus=count, profile=profile, asm_source=io.StringIO(MANY))
+        dpus.copy("seed", [struct.pack("<I", 77 * i) for i in range(count)])
+        dpus.copy("bad", [struct.pack("<I", i == bad) for i in range(count)])
+        if bad is None:
+            dpus.exec()
+        else:
+            with pytest.raises(DpuError, match="WRAM access at"):
+                dpus.exec()
+        sums = [bytearray(16) for _ in range(count)]
+        dpus.copy(sums, "sums")
+        return sums, dpus.report
+
+    return launch
+
+
+@pytest.mark.nosanitize
+@pytest.mark.usefixtures("lanes")
+@pytest.mark.parametrize(("count", "bad"), [(40, None), (40, 23), (1, None)])
+def test_lockstep_is_as_drift(launch_many, count, bad):
+    sums, drift = launch_many("drift", count, bad)
+    again, lockstep = launch_many("lockstep", count, bad)
+    assert again == sums
+    assert len({bytes(each) for each in sums}) >= count - 1
+    engines = [report.engine for report in lockstep]
+    if count > 1:
+        assert engines.count(Engine.LOCKSTEP) >= count - 2
+    for one, other in zip(drift, lockstep, strict=True):
+        assert one.engine is Engine.DRIFT
+        assert one._replace(engine=Engine.NONE) == other._replace(engine=Engine.NONE)
+
+
 def test_without_a_compiler_who_does_not_insist_has_no_error(launch, monkeypatch):
     monkeypatch.setenv("DPU_SOFT_CC", "")
     # The code of programs that ran before is kept: take another one.
@@ -89,10 +187,13 @@ def test_without_a_compiler_who_does_not_insist_has_no_error(launch, monkeypatch
     sums, report = launch("auto", another)
     assert sums == SUMS
     assert report.engine is Engine.DRIFT
-    with pytest.raises(DpuError) as caught:
-        launch("translated", another)
-    assert "softEngine=translated needs a C compiler" in caught.value.detail
-    assert "DPU_SOFT_CC" in caught.value.detail
+    for engine in "translated", "lockstep":
+        with pytest.raises(DpuError) as caught:
+            launch(engine, another)
+        assert f"softEngine={engine} needs a " in caught.value.detail
+        assert "softEngine=auto does without" in caught.value.detail
+        # A processor without AVX2 is told first.
+        assert "DPU_SOFT_CC" in caught.value.detail or "AVX2" in caught.value.detail
 
 
 # The last of 16 tasklets faults after some windows, when others could be ahead; transfers of all

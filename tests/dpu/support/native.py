@@ -15,7 +15,7 @@ SOURCES = ROOT / "csrc" / "dpu"
 NO_FORM = 0xFFFF_FFFF
 ACCOUNTING_PIPELINE, ACCOUNTING_VENDOR = 0, 1
 DONE, FAULT, INTERRUPTED, CYCLE_LIMIT, STEPPED = range(5)
-ENGINE_AUTO, ENGINE_TURNS, ENGINE_DRIFT, ENGINE_TRANSLATED = range(4)
+ENGINE_AUTO, ENGINE_TURNS, ENGINE_DRIFT, ENGINE_TRANSLATED, ENGINE_LOCKSTEP = range(5)
 FAULT_KINDS = {0: None, 1: "bkp", 2: "dma", 3: "mem", 4: "undecodable"}
 TASKLETS, REGISTERS, OPERANDS = 24, 24, 6
 TASKLETS_ROOM = 64
@@ -131,6 +131,8 @@ TRUTHS = [
     "dpu_machine_set_counter",
     "dpu_machine_set_options",
     "dpu_translate_wait",
+    "dpu_lockstep_can",
+    "dpu_lockstep_match",
 ]
 
 
@@ -145,6 +147,8 @@ def load() -> ctypes.CDLL:
     found = {item.name.decode(): item.size for item in sizes}
     assert found == {name: ctypes.sizeof(structure) for name, structure in STRUCTURES.items()}
     loaded.dpu_translate_wait.argtypes = [ctypes.c_void_p, ctypes.c_int64]
+    loaded.dpu_translate_lanes.argtypes = [ctypes.c_void_p, ctypes.c_int64]
+    loaded.dpu_translate_lanes.restype = ctypes.c_void_p
     loaded.dpu_machine_create.restype = ctypes.c_void_p
     loaded.dpu_machine_wram.restype = ctypes.c_void_p
     loaded.dpu_machine_mram.restype = ctypes.c_void_p
@@ -290,3 +294,24 @@ class NativeMachine:
 
     def clear_fault(self) -> None:
         self.library.dpu_machine_clear_fault(self.handle)
+
+
+def slice_together(machines: list[NativeMachine], rounds: int, seconds: int) -> bool:
+    """Let machines with the same program go on in lockstep; False if they cannot."""
+    library, first = machines[0].library, machines[0].handle
+    if not all(
+        library.dpu_lockstep_can(machine.handle)
+        and library.dpu_lockstep_match(first, machine.handle)
+        for machine in machines
+    ):
+        return False
+    code = library.dpu_translate_lanes(first, time.monotonic_ns() + seconds * 1_000_000_000)
+    if code is None or len(machines) > library.dpu_translate_lanes_of_host():
+        return False
+    count = len(machines)
+    handles = (ctypes.c_void_p * count)(*(machine.handle.value for machine in machines))
+    results = (ctypes.POINTER(RunResult) * count)(
+        *(ctypes.pointer(machine.result) for machine in machines)
+    )
+    library.dpu_lockstep_slice(handles, u32(count), u64(rounds), ctypes.c_void_p(code), results)
+    return True

@@ -271,6 +271,11 @@ int main(void)
     test_a_program_that_runs("softEngine=turns", 1, 20);
     test_a_program_that_runs("softEngine=drift", 9, 20);
     test_a_program_that_runs("softEngine=translated", 1, 20);
+#ifdef __x86_64__
+    /* Groups of DPUs that others work on between their slices. */
+    if (__builtin_cpu_supports("avx2"))
+        test_a_program_that_runs("softEngine=lockstep,softThreads=3", 24, 20);
+#endif
     test_ranks_of_a_program_that_runs();
     test_fifos_that_are_none();
     test_prepared_transfers_beside_a_program();

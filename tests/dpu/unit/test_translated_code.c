@@ -3,89 +3,9 @@
  * Translated code of each form does what the interpreter does, on random instructions and
  * registers.
  *
- * Programs are made of pairs: an instruction, and a stop that translated code leaves to the
- * interpreter. So each is entered, executed and left by itself.
- *
  * build: @dpu_machine @dpu_translate
  */
-#include "dpu/machine/interpreters.h"
-#include "dpu/machine/machine_state.h"
-#include "dpu/machine/program.h"
-#include "hostcode/compiler.h"
-#include "dpu/translate/generate.h"
-#include "dpu/translate/runner.h"
-#include "tests/dpu/support/program.h"
-
-#include <string.h>
-#include <sys/stat.h>
-
-/* Few at once: each can be entered, and all registers are alive there. */
-enum { PAIRS = 98, PROGRAMS = 10, TRIES = 12, LOOKED_AT = 512 };
-
-/* Values at which flags and conditions change are as frequent as all others. */
-static uint32_t random_register(uint64_t *state)
-{
-    static const uint32_t edges[] = {0, 1, 2, 31, 32, 255, 256, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
-    uint64_t bits = check_random(state);
-    return bits % 3 == 0 ? edges[(bits >> 8) % 10] : (uint32_t)(bits >> 32) >> (bits >> 4) % 32;
-}
-
-/* Operands at random: small immediates, so that addresses are hit. */
-static uint64_t random_word(uint64_t *state, const struct dpu_form_info *info)
-{
-    uint64_t bits = check_random(state);
-    if (bits % 2 == 0)
-        bits &= ~UINT64_C(0xFFF) & check_random(state);
-    return (bits & ~info->mask & DPU_WORD_MASK) | info->match;
-}
-
-/* An instruction of each form in turn, from *FORM on. */
-static void fill(uint64_t *iram, uint32_t *form, uint64_t *state)
-{
-    for (uint32_t pc = 0; pc < 2 * PAIRS; pc += 2) {
-        struct dpu_form_info info;
-        uint32_t index = (*form)++ % DPU_FORM_COUNT;
-        CHECK(dpu_form_info(index, &info));
-        do
-            iram[pc] = random_word(state, &info);
-        while (!dpu_form_matches(index, iram[pc]));
-        iram[pc + 1] = W("stop", "ci", 0, 0);
-    }
-}
-
-static void compile(const uint64_t *iram, uint32_t switches, const struct host_compiler *compiler,
-                    struct dpu_loaded *loaded)
-{
-    static struct dpu_plan plan;
-    static uint8_t missed[DPU_MACHINE_IRAM], data[16 << 20];
-    memset(missed, 1, sizeof missed);
-    dpu_plan_decode(&plan, iram, switches);
-    memset(plan.wanted, 1, 2 * PAIRS);
-    dpu_plan_find_blocks(&plan, missed);
-
-    FILE *source = fopen("translated.c", "w");
-    CHECK(source != NULL);
-    dpu_generate(source, &plan, switches, DPU_MACHINE_WRAM);
-    CHECK(fclose(source) == 0);
-    CHECK(host_compiler_run(compiler, "translated.c", "translated.so", INT64_C(300000000000)));
-
-    FILE *result = fopen("translated.so", "rb");
-    CHECK(result != NULL);
-    size_t size = fread(data, 1, sizeof data, result);
-    CHECK(fclose(result) == 0);
-    CHECK(dpu_module_load(loaded, data, size));
-}
-
-static void set_registers(struct dpu_thread *t, uint64_t seed)
-{
-    /* Often an address: aligned, and in the part of WRAM that is compared. */
-    bool addresses = check_random(&seed) % 2 == 0;
-    for (uint32_t i = 0; i < DPU_MACHINE_REGISTERS; i++)
-        t->r[i] = addresses ? (uint32_t)check_random_below(&seed, LOOKED_AT / 16) * 8
-                            : random_register(&seed);
-    t->zero = check_random(&seed) & 1;
-    t->carry = check_random(&seed) & 1;
-}
+#include "tests/dpu/unit/translated_forms.h"
 
 static void fail(const struct dpu_machine *m, uint32_t pc)
 {
@@ -136,13 +56,12 @@ static void check_program(const struct host_compiler *compiler, uint32_t switche
     struct dpu_loaded loaded;
     static uint64_t iram[DPU_MACHINE_IRAM];
     uint32_t executed = 0;
-    fill(iram, form, state);
-    CHECK(dpu_machine_write_iram(m, 0, iram, DPU_MACHINE_IRAM));
-    CHECK(dpu_program_join(m));
+    fill_with_forms(iram, form, 1, state);
+    load_forms(m, iram);
     for (uint32_t i = 0; i < DPU_MACHINE_WRAM; i++)
         m->wram[i] = (uint8_t)check_random(state);
 
-    compile(iram, switches, compiler, &loaded);
+    compile_forms(iram, switches, 0, compiler, &loaded);
     for (uint32_t pc = 0; pc < 2 * PAIRS; pc += 2)
         for (uint32_t i = 0; i < TRIES; i++)
             executed += compare(m, loaded.module, pc, i % DPU_MACHINE_THREADS, check_random(state));
@@ -158,16 +77,10 @@ int main(void)
     static struct host_compiler compiler;
     uint64_t state = check_seed(16);
     uint32_t form = 0;
-    if (!host_compiler_find(&compiler, "DPU_SOFT_CC")) {
-        printf("no C compiler: nothing is translated here\n");
+    if (!find_compiler(&compiler))
         return 0;
-    }
 
-    compiler.nice = 0;
-    /* All forms, every other program with the switches that change what is computed. */
-    const uint32_t others = DPU_SWITCH_SMALL_IS_PRODUCT | DPU_SWITCH_STEP_COPIES_PAIR |
-                            DPU_SWITCH_CLS_COUNTS_SIGN | DPU_SWITCH_WRAM_32_BITS;
     for (uint32_t i = 0; i < PROGRAMS; i++)
-        check_program(&compiler, i % 2 == 0 ? 0 : others, &form, &state);
+        check_program(&compiler, i % 2 == 0 ? 0 : OTHER_SWITCHES, &form, &state);
     return 0;
 }

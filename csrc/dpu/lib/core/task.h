@@ -12,6 +12,7 @@
 
 #include "common/list.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct dpu_t;
@@ -28,7 +29,20 @@ enum dpulib_progress {
 struct dpulib_task_functions {
     enum dpulib_progress (*run)(struct dpulib_task *task);
     void (*done)(struct dpulib_task *task);
+    /*
+     * How many tasks one call may run, this one among them, if each thread has SHARE of those that
+     * wait; and whether another one may be among them. With the lock. More than 1 and true must be
+     * followed by run_together(), even of one task. NULL: each runs alone.
+     */
+    uint32_t (*most_together)(const struct dpulib_task *task, uint32_t share);
+    bool (*goes_with)(const struct dpulib_task *task, const struct dpulib_task *other);
+    /* The same as run() of all these. */
+    void (*run_together)(struct dpulib_task *const *tasks, uint32_t count,
+                         enum dpulib_progress *progress);
 };
+
+/* The most tasks of a call. */
+#define DPULIB_TOGETHER 16
 
 struct dpulib_task {
     struct list_node node; /* in the line of tasks */

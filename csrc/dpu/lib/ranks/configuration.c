@@ -69,10 +69,9 @@ static dpu_error_t read_engine(const struct reading *reading, const char *key, c
                                const char *want)
 {
     static const char *const names[DPU_ENGINE_COUNT] = {
-        [DPU_ENGINE_AUTO] = "auto",
-        [DPU_ENGINE_TURNS] = "turns",
-        [DPU_ENGINE_DRIFT] = "drift",
-        [DPU_ENGINE_TRANSLATED] = "translated",
+        [DPU_ENGINE_AUTO] = "auto",         [DPU_ENGINE_TURNS] = "turns",
+        [DPU_ENGINE_DRIFT] = "drift",       [DPU_ENGINE_TRANSLATED] = "translated",
+        [DPU_ENGINE_LOCKSTEP] = "lockstep",
     };
     for (uint32_t i = 0; i < DPU_ENGINE_COUNT; i++)
         if (strcmp(value, names[i]) == 0) {

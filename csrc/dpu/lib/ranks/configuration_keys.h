@@ -89,7 +89,7 @@
       "whether DPUs keep what they had when they are allocated")
 
 #define DPULIB_SOFT_WORDS(X) \
-    X("softEngine", read_engine, "auto, turns, drift or translated", "auto", \
+    X("softEngine", read_engine, "auto, turns, drift, translated or lockstep", "auto", \
       "how tasklets are executed; see [engines](../dpu.md#engines)") \
     X("softServers", read_servers, "share, only or none", "share", \
       "which ranks [servers](../dpu.md#more-than-one-process), if there are any, run: their " \

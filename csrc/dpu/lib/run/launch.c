@@ -17,6 +17,7 @@
 #include "dpu/lib/run/debug_session.h"
 #include "dpu/lib/run/fault.h"
 #include "dpu/lib/run/launch_report.h"
+#include "dpu/lib/run/slice.h"
 #include "dpu/lib/run/waiting.h"
 #include "dpu/lib/run/warnings.h"
 #include "dpu/lib/schedule/operation.h"
@@ -31,9 +32,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Some milliseconds, or some tens of them with many tasklets. Then others have their turn. */
-#define SLICE_ROUNDS (1 << 20)
 
 /* Time that softEngine=translated waits for a compiler. */
 #define TRANSLATION_LIMIT (60 * CLOCK_SECOND)
@@ -194,18 +192,12 @@ static enum dpu_run_status wait_for_server(struct dpu_t *dpu)
 static enum dpu_run_status run_slice(struct dpu_t *dpu)
 {
     count_here(dpu, true);
-    enum dpu_run_status status = dpu_machine_slice(dpu->machine, SLICE_ROUNDS, &dpu->result);
-    if (dpu->rank->configuration.machine.engine != DPU_ENGINE_DRIFT)
-        dpu_translate_poll(dpu->machine, false);
-    return status;
+    return dpulib_slice(dpu);
 }
 
-/* Operations that wait for the DPU to stand still come first, or it might wait forever. */
 static enum dpu_run_status take_turn(struct dpu_t *dpu, bool *away)
 {
-    while (atomic_load_explicit(&dpu->waiting, memory_order_acquire) != 0)
-        sched_yield();
-    pthread_mutex_lock(&dpu->turn);
+    dpulib_take_turn(dpu);
     enum dpu_run_status status = dpulib_remote_is_away(dpu) ? wait_for_server(dpu) : run_slice(dpu);
     *away = dpulib_remote_is_away(dpu);
     pthread_mutex_unlock(&dpu->turn);
@@ -220,23 +212,36 @@ __attribute__((constructor)) static void check_compiler(void)
                               "its first word is no program; an empty value is for no compiler");
 }
 
+static dpu_error_t refuse_engine(const char *engine, const char *needs)
+{
+    return dpulib_fail(DPU_ERR_INVALID_PROFILE,
+                       "softEngine=%s needs %s; softEngine=auto does without", engine, needs);
+}
+
 /* Launches that ask for translated code have it from the first instruction on. Some programs cannot
  * be translated, and some compilers fail. */
 static dpu_error_t wait_for_code(struct dpu_t *dpu)
 {
     static struct dpulib_told told;
     struct host_compiler compiler;
-    if (dpu->rank->configuration.machine.engine != DPU_ENGINE_TRANSLATED ||
-        dpu_translate_wait(dpu->machine, clock_deadline(TRANSLATION_LIMIT)))
+    const uint32_t engine = dpu->rank->configuration.machine.engine;
+    const bool in_lockstep = engine == DPU_ENGINE_LOCKSTEP;
+    const int64_t deadline = clock_deadline(TRANSLATION_LIMIT);
+    if (engine != DPU_ENGINE_TRANSLATED && !in_lockstep)
+        return DPU_OK;
+
+    const char *name = in_lockstep ? "lockstep" : "translated";
+    if (in_lockstep && dpu_translate_lanes_of_host() == 0)
+        return refuse_engine(name, "a processor with AVX2 or AVX-512");
+    if (dpu_translate_wait(dpu->machine, deadline) &&
+        (!in_lockstep || dpu_translate_lanes(dpu->machine, deadline) != NULL))
         return DPU_OK;
     if (!host_compiler_find(&compiler, "DPU_SOFT_CC"))
-        return dpulib_fail(DPU_ERR_INVALID_PROFILE,
-                           "softEngine=translated needs a C compiler of the host, and there is "
-                           "none: install gcc, clang or zig, or name one in DPU_SOFT_CC; "
-                           "softEngine=auto does without");
+        return refuse_engine(name, "a C compiler of the host, and there is none: install gcc, "
+                                   "clang or zig, or name one in DPU_SOFT_CC");
     dpulib_log_once(&told, DPULIB_WARNING,
-                    "'%s' runs without translated code, which softEngine=translated asks for",
-                    path_of(dpu));
+                    "'%s' runs without translated code, which softEngine=%s asks for", path_of(dpu),
+                    name);
     return DPU_OK;
 }
 
@@ -280,6 +285,29 @@ static dpu_error_t end_of(struct dpu_t *dpu, struct launch *launch, enum dpu_run
     }
 
     return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
+}
+
+/* `stepping` is set between two slices. */
+static enum dpulib_progress after_slice(struct dpu_t *dpu, struct launch *launch,
+                                        enum dpu_run_status status, bool away, dpu_error_t *error)
+{
+    bool ended = status != DPU_RUN_INTERRUPTED && status != DPU_RUN_STEPPED;
+    dpu->stepping = away || (!ended && !is_interrupted(dpu) && !dpulib_checks_deadlock(dpu));
+    if (dpu->stepping)
+        return DPULIB_UNFINISHED;
+
+    *error = end_of(dpu, launch, status);
+    return DPULIB_FINISHED;
+}
+
+/* One of several that had it at once, all of which run here. */
+static enum dpulib_progress after_shared_slice(struct dpu_t *dpu, void *argument,
+                                               enum dpu_run_status status, dpu_error_t *error)
+{
+    enum dpulib_progress progress = after_slice(dpu, argument, status, false, error);
+    if (progress == DPULIB_FINISHED)
+        count_here(dpu, false);
+    return progress;
 }
 
 /* Begins a launch. True if it is over, or another has it for now. */
@@ -327,13 +355,7 @@ static enum dpulib_progress run_some(struct dpu_t *dpu, struct launch *launch, d
         return DPULIB_FINISHED;
     }
 
-    bool ended = status != DPU_RUN_INTERRUPTED && status != DPU_RUN_STEPPED;
-    dpu->stepping = away || (!ended && !is_interrupted(dpu) && !dpulib_checks_deadlock(dpu));
-    if (dpu->stepping)
-        return DPULIB_UNFINISHED;
-
-    *error = end_of(dpu, launch, status);
-    return DPULIB_FINISHED;
+    return after_slice(dpu, launch, status, away, error);
 }
 
 static enum dpulib_progress advance(struct dpu_t *dpu, void *argument, dpu_error_t *error)
@@ -346,6 +368,8 @@ static enum dpulib_progress advance(struct dpu_t *dpu, void *argument, dpu_error
 
 dpu_error_t dpulib_launch(struct dpu_set_t set, struct dpulib_boot boot, bool async)
 {
+    static const struct dpulib_together together = {dpulib_most_slices, dpulib_slices_match,
+                                                    dpulib_slice_together, after_shared_slice};
     struct launch *launch = calloc(1, sizeof *launch);
     if (launch == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (launch)");
@@ -355,6 +379,7 @@ dpu_error_t dpulib_launch(struct dpu_set_t set, struct dpulib_boot boot, bool as
     const struct dpulib_spec spec = {
         .kind = set.kind == DPU_SET_DPU ? DPULIB_JOB_LAUNCH_DPU : DPULIB_JOB_LAUNCH_RANK,
         .advance = advance,
+        .together = &together,
         .argument = launch,
         .release = end_launch,
         .figures = &launch->figures,

@@ -23,6 +23,8 @@ static uint32_t engine_of(const struct dpu_t *dpu)
 {
     const struct dpu_machine *machine = dpu->machine;
     const char *name = dpu_machine_engine_name(machine);
+    if (strcmp(name, "lockstep") == 0)
+        return DPUSOFT_ENGINE_LOCKSTEP;
     if (strcmp(name, "drift") != 0)
         return *name != 0 ? DPUSOFT_ENGINE_TURNS : DPUSOFT_ENGINE_NONE;
     return dpulib_remote_was_translated(dpu) || dpu_translate_is_used(machine)

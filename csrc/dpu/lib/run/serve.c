@@ -130,7 +130,8 @@ static bool run_slice(struct service *s, struct served *dpu, enum dpu_run_status
 {
     struct dpu_machine_options options;
     dpu_machine_get_options(dpu->machine, &options);
-    if (options.engine == DPU_ENGINE_TRANSLATED && !dpu_translate_is_used(dpu->machine))
+    bool waits = options.engine == DPU_ENGINE_TRANSLATED || options.engine == DPU_ENGINE_LOCKSTEP;
+    if (waits && !dpu_translate_is_used(dpu->machine))
         (void)dpu_translate_wait(dpu->machine, clock_deadline(TRANSLATION_LIMIT));
 
     *status = dpu_machine_slice(dpu->machine, SLICE_ROUNDS, NULL);

@@ -26,6 +26,7 @@
 #include "dpu/lib/core/task.h"
 #include "dpu/lib/ranks/table.h"
 #include "dpu/lib/schedule/moves.h"
+#include "dpu/machine/machine.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -49,6 +50,20 @@ struct dpulib_callback {
     bool single;   /* called once, and not for each rank */
 };
 
+/* Slices of several DPUs at once. */
+struct dpulib_together {
+    /*
+     * With the lock, as of struct dpulib_task_functions. A DPU for which `most` is more than 1, or
+     * which matches, is kept from others until its slice is over.
+     */
+    uint32_t (*most)(struct dpu_t *dpu, uint32_t share);
+    bool (*match)(struct dpu_t *dpu, struct dpu_t *other);
+    /* Without it: a slice of each, and then what is to be done for each, as advance(). */
+    void (*slice)(struct dpu_t *const *dpus, uint32_t count, enum dpu_run_status *statuses);
+    enum dpulib_progress (*after)(struct dpu_t *dpu, void *argument, enum dpu_run_status status,
+                                  dpu_error_t *error);
+};
+
 /* Steps of an operation. Everything may be 0 or NULL but one of `run`, `advance` and `callback`. */
 struct dpulib_spec {
     /* The name in the text of an asynchronous error. */
@@ -60,6 +75,9 @@ struct dpulib_spec {
     dpu_error_t (*run)(struct dpu_t *dpu, void *argument);
     /* The same for a launch, in slices: called until it is finished, when *ERROR is set. */
     enum dpulib_progress (*advance)(struct dpu_t *dpu, void *argument, dpu_error_t *error);
+    /* Slices of several DPUs by one call: see struct dpulib_task_functions. NULL: there are none.
+     */
+    const struct dpulib_together *together;
     void *argument;
     size_t argument_size; /* bytes of it that the operation has its own copy of; 0: none */
     /* Finds what the call names, takes what was prepared for it, and completes the spec. With the

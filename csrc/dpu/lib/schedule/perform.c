@@ -131,6 +131,35 @@ void dpulib_perform(struct dpulib_rank_job *job)
         run_on_all(job);
 }
 
+uint32_t dpulib_most_together(const struct dpulib_task *task, uint32_t share)
+{
+    const struct dpulib_together *together = task->operation->spec.together;
+    return together != NULL && task->dpu != NULL ? together->most(task->dpu, share) : 1;
+}
+
+bool dpulib_goes_with(const struct dpulib_task *task, const struct dpulib_task *other)
+{
+    return other->dpu != NULL && task->operation->spec.together->match(task->dpu, other->dpu);
+}
+
+void dpulib_perform_together(struct dpulib_task *const *tasks, uint32_t count,
+                             enum dpulib_progress *progress)
+{
+    const struct dpulib_spec *spec = &tasks[0]->operation->spec;
+    struct dpu_t *dpus[DPULIB_TOGETHER] = {NULL};
+    enum dpu_run_status statuses[DPULIB_TOGETHER];
+    for (uint32_t i = 0; i < count; i++)
+        dpus[i] = tasks[i]->dpu;
+
+    spec->together->slice(dpus, count, statuses);
+    for (uint32_t i = 0; i < count; i++) {
+        dpu_error_t error = DPU_OK;
+        progress[i] = spec->together->after(dpus[i], spec->argument, statuses[i], &error);
+        if (progress[i] == DPULIB_FINISHED)
+            dpulib_note_error(tasks[i]->job, dpulib_dpu_index(dpus[i]), error);
+    }
+}
+
 enum dpulib_progress dpulib_perform_task(struct dpulib_task *task)
 {
     struct dpulib_rank_job *job = task->job;

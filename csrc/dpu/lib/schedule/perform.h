@@ -17,6 +17,11 @@
 void dpulib_perform(struct dpulib_rank_job *job);
 /* The part of a rank job that is a task, or one slice of a launch. */
 enum dpulib_progress dpulib_perform_task(struct dpulib_task *task);
+/* Of struct dpulib_task_functions, for launches. */
+uint32_t dpulib_most_together(const struct dpulib_task *task, uint32_t share);
+bool dpulib_goes_with(const struct dpulib_task *task, const struct dpulib_task *other);
+void dpulib_perform_together(struct dpulib_task *const *tasks, uint32_t count,
+                             enum dpulib_progress *progress);
 
 /* True if a blocking callback that this thread is in holds the rank. */
 bool dpulib_is_held(const struct dpu_rank_t *rank);

@@ -53,6 +53,9 @@ static void task_done(struct dpulib_task *task)
 static const struct dpulib_task_functions task_functions = {
     .run = dpulib_perform_task,
     .done = task_done,
+    .most_together = dpulib_most_together,
+    .goes_with = dpulib_goes_with,
+    .run_together = dpulib_perform_together,
 };
 
 static struct dpulib_task make_task(struct dpulib_rank_job *job, struct dpu_t *dpu, uint32_t span)
