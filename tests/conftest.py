@@ -171,9 +171,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Use all cores, but for tests that are named one by one."""
+    """Use all cores, and one process more, as tests wait for others; none for named tests."""
     single = all("::" in word for word in config.args)
-    return 0 if single else len(os.sched_getaffinity(0))
+    return 0 if single else len(os.sched_getaffinity(0)) + 1
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

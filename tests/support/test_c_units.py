@@ -37,7 +37,7 @@ PLANTED = {
     ),
     "race": (
         "tsan",
-        "pthread_t t; pthread_create(&t, 0, count, 0); count(0); return pthread_join(t, 0);",
+        "for (int i = 0; i < 8; i++) race(i); return 0;",
         "data race",
     ),
 }
@@ -61,11 +61,14 @@ def test_planted_fault_is_found(
 ) -> None:
     source = tmp_path / "test_planted.c"
     source.write_text(
-        "#include <pthread.h>\n#include <stdlib.h>\nstatic volatile int number;\n"
-        # TSan may miss two accesses at the very same time, so there are many.
-        "static void *count(void *unused)\n"
-        "{ for (int i = 0; i < 1000; i++) number++; return unused; }\n"
-        f"int main(int argc, char **argv) {{ (void)argv; (void)argc; (void)count; {body} }}\n"
+        "#include <pthread.h>\n#include <stdlib.h>\nstatic volatile int numbers[8];\n"
+        "static void *count(void *number)\n"
+        "{ for (int i = 0; i < 1000; i++) ++*(volatile int *)number; return 0; }\n"
+        # TSan misses one in some thousand races of two threads, so there are eight.
+        "static void race(int i)\n"
+        "{ pthread_t t; pthread_create(&t, 0, count, (void *)&numbers[i]);\n"
+        "  count((void *)&numbers[i]); pthread_join(t, 0); }\n"
+        f"int main(int argc, char **argv) {{ (void)argv; (void)argc; (void)race; {body} }}\n"
     )
     role = "tsan" if sanitizer == "tsan" else "asan"
     program = compile_as(role, source, tmp_path / "planted")
