@@ -158,7 +158,7 @@ class Assembler:
 
     def define_label(self, name: str, column: int) -> None:
         """Define a label at the current position."""
-        if name.isdigit():
+        if name.isdecimal():
             digits = str(int(name)) if len(name) < 12 else name
             self.locals[digits] = self.locals.get(digits, 0) + 1
             name = local_name(digits, self.locals[digits])

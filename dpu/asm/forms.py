@@ -179,7 +179,7 @@ def candidates(mnemonic: str, classes: tuple[str, ...]) -> tuple[Candidate, ...]
 
 def condition_code(form: Form, name: str) -> int | None:
     """Return the code of a condition or a synonym of it in a form; ``?5`` is a code itself."""
-    if name.isdigit():
+    if name.isdecimal():
         return int(name)
     code = _isa.condition_code(form.index, name)
     if code is None and name in SYNONYMS:

@@ -216,7 +216,7 @@ class _Parser:
             self.expect(")")
             return value
         token = self.take()
-        if token[0].isdigit():
+        if token[0].isdecimal():
             return _number(token)
         if token.startswith("'"):
             code = _ESCAPES.get(token[2], ord(token[2])) if token[1] == "\\" else ord(token[1])

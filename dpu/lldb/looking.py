@@ -132,8 +132,8 @@ class LookingCommands(Session):
         process = self.live
         options = parse(rest, valued=("-f", "-l", "-n", "-c"))
         word = options.words[0] if options.words else options.get("-n")
-        line = options.get("-l") or (word if word and word.isdigit() else None)
-        if word and not word.isdigit():
+        line = options.get("-l") or (word if word and word.isdecimal() else None)
+        if word and not word.isdecimal():
             functions = process.code.functions_named(word)
             found = process.code.line_at(functions[0].first) if functions else None
             if found is None:

@@ -169,7 +169,7 @@ def _parse(line: str, match: re.Match[str]) -> _Statement:
         else:
             argument = arguments.pop(0) if arguments else ""
             kind, _, value = argument.partition(" ")
-            same = int(constraint) if constraint.isdigit() else -1
+            same = int(constraint) if constraint.isdecimal() else -1
             statement.operands.append(_Operand(constraint, kind, f"{kind} {value}", same))
     for operand in statement.operands:
         _choose(operand)

@@ -11,7 +11,7 @@ import random
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpu.asm import AsmError, Source, assemble
@@ -63,6 +63,9 @@ def test_damaged_sources_give_a_program_or_an_error() -> None:
     assert outcomes[True] > 5
 
 
+# Digits that int() does not take.
+@example(text="²:")
+@example(text="add r0, r1, r2, ?²")
 @pytest.mark.timeout(120)
 @settings(max_examples=150, deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200))
