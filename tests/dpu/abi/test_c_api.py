@@ -159,7 +159,11 @@ def test_a_program_in_cplusplus(
 # --- under ThreadSanitizer ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", case_names("*races.c") + case_names("asynchronous.c")[:12])
+TSAN_CASES = [*case_names("*races.c"), *case_names("asynchronous.c")[:12]]
+TSAN_CASES.append("no_thread_outlives_the_last_set")
+
+
+@pytest.mark.parametrize("name", TSAN_CASES)
 def test_tsan_finds_no_race(
     name: str, tsan_cases: Path, tmp_path: Path, unrandomised: tuple[str, ...]
 ) -> None:
