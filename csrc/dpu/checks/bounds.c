@@ -23,7 +23,7 @@ static uint32_t find_end(const struct area *areas, size_t count, uint32_t addres
 
 static uint32_t end_of_stack(const struct dpu_checks *checks, uint32_t address)
 {
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
+    for (uint32_t i = 0; i < checks->thread_count; i++) {
         const struct dpu_check_area *stack = &checks->layout.stacks[i];
         if (address >= stack->address && address - stack->address < stack->size)
             return stack->address + stack->size;

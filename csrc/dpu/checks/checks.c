@@ -99,7 +99,7 @@ static void on_access(void *context, struct dpu_machine *machine, uint32_t threa
     if ((checks->wanted & DPU_CHECK_UNINITIALISED) != 0)
         defined_access(checks, thread, pc, access);
     if ((checks->wanted & DPU_CHECK_RACE) != 0)
-        races_wram(checks, thread, pc, access);
+        races_access(checks, thread, pc, access);
 }
 
 static void on_dma(void *context, struct dpu_machine *machine, uint32_t thread, uint32_t pc,
@@ -161,7 +161,7 @@ static void on_run_bit(void *context, struct dpu_machine *machine, uint32_t thre
     (void)machine, (void)pc;
     if (change == DPU_RUN_BIT_STOP)
         order_stopped(checks, thread);
-    if (target >= DPU_MACHINE_THREADS || was_set)
+    if (target >= checks->thread_count || was_set)
         return;
 
     if (change == DPU_RUN_BIT_BOOT || change == DPU_RUN_BIT_RESUME)
@@ -177,12 +177,19 @@ static void on_run_bit(void *context, struct dpu_machine *machine, uint32_t thre
 struct dpu_checks *dpu_checks_create(struct dpu_machine *machine, uint32_t wanted,
                                      dpu_checks_tell *tell, void *context)
 {
+    struct dpu_machine_options options;
     struct dpu_checks *checks = calloc(1, sizeof *checks);
     if (checks == NULL)
         return NULL;
+
+    dpu_machine_get_options(machine, &options);
+    checks->machine = machine;
+    checks->thread_count = dpu_machine_thread_count(machine);
+    checks->has_cache = options.cache_kib != 0;
     checks->undefined = calloc(dpu_machine_wram_size(machine), 1);
     checks->kept = calloc(dpu_machine_wram_size(machine), 1);
-    if (!shadow_create(&checks->shadow, dpu_machine_wram_size(machine)) ||
+    if (!shadow_create(&checks->shadow, dpu_machine_wram_size(machine), checks->thread_count,
+                       checks->has_cache) ||
         checks->undefined == NULL || checks->kept == NULL) {
         shadow_destroy(&checks->shadow);
         free(checks->undefined);
@@ -191,13 +198,12 @@ struct dpu_checks *dpu_checks_create(struct dpu_machine *machine, uint32_t wante
         return NULL;
     }
 
-    checks->machine = machine;
     checks->wanted = wanted;
     checks->tell = tell;
     checks->context = context;
     checks->facts_are_old = true;
     checks->node_count = 1;
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
+    for (uint32_t i = 0; i < checks->thread_count; i++)
         start_tasklet(&checks->tasklets[i]);
     for (uint32_t i = 0; i < DPU_MACHINE_ATOMIC_BITS; i++)
         checks->locks[i].holder = NOBODY;
@@ -253,7 +259,7 @@ bool dpu_checks_load(struct dpu_checks *checks, const struct dpu_check_layout *l
     checks->told_count = 0;
     memset(checks->nodes, 0, sizeof checks->nodes);
     checks->node_count = 1;
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
+    for (uint32_t i = 0; i < checks->thread_count; i++)
         start_tasklet(&checks->tasklets[i]);
     order_booted(checks);
     if (layout == NULL) {

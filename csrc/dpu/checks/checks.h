@@ -66,7 +66,7 @@ struct dpu_check_point {
     bool writes, by_dma;
 };
 
-/* `thread` waits for `bit`, which `holder` has taken (DPU_MACHINE_THREADS: nobody). */
+/* `thread` waits for `bit`, which `holder` has taken (DPU_MACHINE_THREADS_ROOM: nobody). */
 struct dpu_check_wait {
     struct dpu_check_point point;
     uint32_t bit, holder;
@@ -83,7 +83,7 @@ struct dpu_finding {
     uint32_t end;           /* of the variable or the memory, where that matters; for
                                DPU_FINDING_NOTHING the size of what was taken of the heap */
     uint32_t wait_count;    /* of a deadlock */
-    struct dpu_check_wait waits[DPU_MACHINE_THREADS];
+    struct dpu_check_wait waits[DPU_MACHINE_THREADS_ROOM];
 };
 
 /* Part of a memory, as of a variable. */
@@ -93,7 +93,7 @@ struct dpu_check_area {
 
 /* Layout of a program. Areas are sorted by address, and may overlap. */
 struct dpu_check_layout {
-    struct dpu_check_area stacks[DPU_MACHINE_THREADS]; /* of size 0: unknown */
+    struct dpu_check_area stacks[DPU_MACHINE_THREADS_ROOM]; /* of size 0: unknown */
     const struct dpu_check_area *wram, *mram;
     size_t wram_count, mram_count;
     uint32_t heap;         /* the first byte of the heap; UINT32_MAX if there is none */

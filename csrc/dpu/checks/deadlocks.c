@@ -22,7 +22,7 @@ static void add_wait(struct dpu_checks *checks, struct dpu_finding *finding, uin
 static bool find_cycle(struct dpu_checks *checks, uint32_t thread, struct dpu_finding *finding)
 {
     uint32_t next = thread;
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
+    for (uint32_t i = 0; i < checks->thread_count; i++) {
         const struct tasklet *tasklet = &checks->tasklets[next];
         if (tasklet->waits_at == NO_PC)
             return false;
@@ -39,10 +39,9 @@ static bool find_cycle(struct dpu_checks *checks, uint32_t thread, struct dpu_fi
 /* True if no tasklet runs that could release anything. */
 static bool find_all(struct dpu_checks *checks, struct dpu_finding *finding)
 {
-    uint32_t threads = dpu_machine_thread_count(checks->machine);
     uint64_t running = dpu_machine_get_run_bits(checks->machine);
     finding->wait_count = 0;
-    for (uint32_t i = 0; i < threads; i++) {
+    for (uint32_t i = 0; i < checks->thread_count; i++) {
         if ((running >> i & 1) == 0)
             continue;
         if (checks->tasklets[i].waits_at == NO_PC)

@@ -37,7 +37,7 @@ void defined_load(struct dpu_checks *checks)
         return;
     if (layout->heap != UINT32_MAX && layout->heap_pointer != UINT32_MAX)
         mark(checks, layout->heap, UINT32_MAX, 0xFF);
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
+    for (uint32_t i = 0; i < checks->thread_count; i++)
         mark(checks, layout->stacks[i].address, layout->stacks[i].address + layout->stacks[i].size,
              0xFF);
 }

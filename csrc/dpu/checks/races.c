@@ -16,7 +16,7 @@ struct racer {
 static bool is_before(const struct racer *racer, struct record earlier)
 {
     uint32_t thread = record_thread(earlier);
-    return thread == racer->thread || earlier.clock <= racer->clock[thread];
+    return thread == racer->thread || record_clock(earlier) <= racer->clock[thread];
 }
 
 static void tell(struct racer *racer, struct record earlier, bool wrote, uint32_t address)
@@ -30,10 +30,10 @@ static void tell(struct racer *racer, struct record earlier, bool wrote, uint32_
         .check = DPU_CHECK_RACE,
         .here = check_point(racer->checks, racer->thread, racer->pc),
         .other = {.thread = record_thread(earlier),
-                  .pc = earlier.where >> 5 & (DPU_MACHINE_IRAM - 1),
-                  .calls = earlier.where >> 18,
+                  .pc = record_pc(earlier),
+                  .calls = record_calls(earlier),
                   .writes = wrote,
-                  .by_dma = (earlier.where >> 17 & 1) != 0},
+                  .by_dma = record_by_dma(earlier)},
         .has_other = true,
         .in_mram = racer->in_mram,
         .address = address,
@@ -48,43 +48,44 @@ static void tell(struct racer *racer, struct record earlier, bool wrote, uint32_
 static void pass_reads(struct racer *racer, struct cell *cell, uint32_t address)
 {
     struct shadow *shadow = &racer->checks->shadow;
-    if (cell->read.clock != SHADOW_SHARED) {
-        if (cell->read.clock != 0 && !is_before(racer, cell->read))
+    if (record_clock(cell->read) != SHADOW_SHARED) {
+        if (cell->read.bits != 0 && !is_before(racer, cell->read))
             tell(racer, cell->read, false, address);
         return;
     }
 
-    const struct reads *reads = &shadow->tables[cell->read.where];
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
-        if (reads->of[i].clock != 0 && !is_before(racer, reads->of[i]))
-            tell(racer, reads->of[i], false, address);
-    shadow_give_table(shadow, cell->read.where);
+    uint32_t number = record_table(cell->read);
+    const struct record *reads = shadow_table(shadow, number);
+    for (uint32_t i = 0; i < shadow->threads; i++)
+        if (reads[i].bits != 0 && !is_before(racer, reads[i]))
+            tell(racer, reads[i], false, address);
+    shadow_give_table(shadow, number);
 }
 
 static void note_read(struct racer *racer, struct cell *cell)
 {
     struct shadow *shadow = &racer->checks->shadow;
     uint32_t number;
-    if (cell->read.clock == SHADOW_SHARED) {
-        shadow->tables[cell->read.where].of[racer->thread] = racer->record;
+    if (record_clock(cell->read) == SHADOW_SHARED) {
+        shadow_table(shadow, record_table(cell->read))[racer->thread] = racer->record;
         return;
     }
-    if (cell->read.clock == 0 || is_before(racer, cell->read)) {
+    if (cell->read.bits == 0 || is_before(racer, cell->read)) {
         cell->read = racer->record;
         return;
     }
     if (!shadow_take_table(shadow, &number))
         return;
 
-    struct reads *reads = &shadow->tables[number];
-    reads->of[record_thread(cell->read)] = cell->read;
-    reads->of[racer->thread] = racer->record;
-    cell->read = (struct record){SHADOW_SHARED, number};
+    struct record *reads = shadow_table(shadow, number);
+    reads[record_thread(cell->read)] = cell->read;
+    reads[racer->thread] = racer->record;
+    cell->read = record_shared(number);
 }
 
 static void pass(struct racer *racer, struct cell *cell, uint32_t address)
 {
-    if (cell->write.clock != 0 && !is_before(racer, cell->write))
+    if (cell->write.bits != 0 && !is_before(racer, cell->write))
         tell(racer, cell->write, true, address);
     if (!racer->writes) {
         note_read(racer, cell);
@@ -118,32 +119,36 @@ static void pass_wram(struct racer *racer, uint32_t address, uint32_t size, bool
         pass(racer, &racer->checks->shadow.wram[address], address);
 }
 
-void races_wram(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
-                const struct dpu_access *access)
+static void pass_mram(struct racer *racer, uint32_t address, uint32_t size, bool writes)
 {
-    struct racer racer = racer_of(checks, thread, pc, false);
-    pass_wram(&racer, access->address, access->size, access->writes);
+    struct shadow *shadow = &racer->checks->shadow;
+    racer->in_mram = true;
+    racer->writes = writes;
+    racer->address = address;
+    racer->size = size;
+    for (uint32_t done = 0; done < size; done += shadow->grain) {
+        struct cell *cell = shadow_mram(shadow, address + done);
+        if (cell != NULL)
+            pass(racer, cell, address + done);
+    }
 }
 
-static void pass_mram(struct racer *racer, const struct dpu_transfer *transfer)
+void races_access(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
+                  const struct dpu_access *access)
 {
-    racer->in_mram = true;
-    racer->writes = transfer->writes_mram;
-    racer->address = transfer->mram;
-    racer->size = transfer->bytes;
-    for (uint32_t done = 0; done < transfer->bytes; done += 8) {
-        uint32_t at = (transfer->mram + done) & (DPU_MACHINE_MRAM - 1);
-        struct cell *page = shadow_page(&racer->checks->shadow, at / SHADOW_PAGE);
-        if (page != NULL)
-            pass(racer, &page[at % SHADOW_PAGE / 8], transfer->mram + done);
-    }
+    uint32_t far;
+    struct racer racer = racer_of(checks, thread, pc, false);
+    if (check_is_in_mram(checks, access, &far))
+        pass_mram(&racer, far, access->size, access->writes);
+    else
+        pass_wram(&racer, access->address, access->size, access->writes);
 }
 
 void races_transfer(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
                     const struct dpu_transfer *transfer)
 {
     struct racer racer = racer_of(checks, thread, pc, true);
-    pass_mram(&racer, transfer);
+    pass_mram(&racer, transfer->mram, transfer->bytes, transfer->writes_mram);
     if (transfer->to_iram)
         return;
 

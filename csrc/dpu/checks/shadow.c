@@ -6,9 +6,11 @@
 
 #define TABLES_AT_FIRST 64
 
-bool shadow_create(struct shadow *shadow, uint32_t wram_size)
+bool shadow_create(struct shadow *shadow, uint32_t wram_size, uint32_t threads, bool has_cache)
 {
     *shadow = (struct shadow){
+        .grain = has_cache ? 1 : 8,
+        .threads = threads,
         .wram = calloc(wram_size, sizeof *shadow->wram),
         .mram = calloc(SHADOW_PAGES, sizeof *shadow->mram),
     };
@@ -26,18 +28,24 @@ void shadow_destroy(struct shadow *shadow)
     *shadow = (struct shadow){0};
 }
 
-struct cell *shadow_page(struct shadow *shadow, uint32_t page)
+struct cell *shadow_mram(struct shadow *shadow, uint32_t address)
 {
-    if (shadow->mram[page] == NULL)
-        shadow->mram[page] = calloc(SHADOW_CELLS, sizeof(struct cell));
-    shadow->is_full = shadow->is_full || shadow->mram[page] == NULL;
-    return shadow->mram[page];
+    uint32_t at = address & (DPU_MACHINE_MRAM - 1);
+    struct cell **page = &shadow->mram[at / SHADOW_PAGE];
+    if (*page == NULL)
+        *page = calloc(SHADOW_PAGE / shadow->grain, sizeof **page);
+    if (*page == NULL) {
+        shadow->is_full = true;
+        return NULL;
+    }
+    return &(*page)[at % SHADOW_PAGE / shadow->grain];
 }
 
 static bool grow(struct shadow *shadow)
 {
     uint32_t count = shadow->table_count != 0 ? 2 * shadow->table_count : TABLES_AT_FIRST;
-    struct reads *tables = realloc(shadow->tables, count * sizeof *tables);
+    size_t row = shadow->threads * sizeof *shadow->tables;
+    struct record *tables = realloc(shadow->tables, count * row);
     if (tables == NULL)
         return false;
 
@@ -61,7 +69,7 @@ bool shadow_take_table(struct shadow *shadow, uint32_t *number)
     }
 
     *number = shadow->free_tables[--shadow->free_count];
-    memset(&shadow->tables[*number], 0, sizeof shadow->tables[*number]);
+    memset(shadow_table(shadow, *number), 0, shadow->threads * sizeof *shadow->tables);
     return true;
 }
 

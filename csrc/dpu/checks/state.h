@@ -9,8 +9,8 @@
 #include "dpu/machine/observe.h"
 
 #define NO_PC UINT32_MAX
-#define NOBODY DPU_MACHINE_THREADS
-#define CALL_NODES 16384
+#define NOBODY DPU_MACHINE_THREADS_ROOM
+#define CALL_NODES (1 << RECORD_CALLS)
 #define TOLD_SLOTS 4096
 
 /* Calls that are under way form a tree: a node is a call, and below it are the calls in it. */
@@ -24,7 +24,7 @@ struct tasklet {
     uint32_t calls;
     uint32_t lost;       /* calls for which there was no node */
     int stack_direction; /* -1: down, 1: up, 0: not known yet */
-    uint32_t clock[DPU_MACHINE_THREADS];
+    uint32_t clock[DPU_MACHINE_THREADS_ROOM];
     uint32_t tried_at;      /* pc of the acquire that was its last instruction, in vain; NO_PC */
     uint32_t waits_at;      /* the same, if it did so before; NO_PC */
     uint32_t waits_for;     /* bit */
@@ -38,7 +38,7 @@ struct tasklet {
 };
 
 struct lock {
-    uint32_t clock[DPU_MACHINE_THREADS];
+    uint32_t clock[DPU_MACHINE_THREADS_ROOM];
     uint32_t holder; /* NOBODY */
     struct dpu_check_point taken;
 };
@@ -51,6 +51,8 @@ struct area {
 struct dpu_checks {
     struct dpu_observer observer; /* first */
     struct dpu_machine *machine;
+    uint32_t thread_count;
+    bool has_cache;  /* loads and stores may access MRAM */
     uint32_t wanted; /* enum dpu_check, or-ed */
     dpu_checks_tell *tell;
     void *context;
@@ -61,8 +63,8 @@ struct dpu_checks {
     struct fact facts[DPU_MACHINE_IRAM];
     bool facts_are_old;
 
-    struct tasklet tasklets[DPU_MACHINE_THREADS];
-    uint32_t flights; /* bits of tasklets in_flight */
+    struct tasklet tasklets[DPU_MACHINE_THREADS_ROOM];
+    uint64_t flights; /* bits of tasklets in_flight */
     struct lock locks[DPU_MACHINE_ATOMIC_BITS];
     bool stuck;
 
@@ -79,6 +81,15 @@ struct dpu_checks {
 void check_tell(struct dpu_checks *checks, struct dpu_finding *finding);
 struct dpu_check_point check_point(const struct dpu_checks *checks, uint32_t thread, uint32_t pc);
 
+/* By a cache, to an address of MRAM that exists: FAR. */
+static inline bool check_is_in_mram(const struct dpu_checks *checks,
+                                    const struct dpu_access *access, uint32_t *far)
+{
+    *far = access->address - DPU_MRAM_WINDOW;
+    return checks->has_cache && access->address >= DPU_MRAM_WINDOW &&
+           *far < dpu_machine_mram_size(checks->machine);
+}
+
 /* calls.c: a call at PC, and a jump to what may be a return address. */
 void calls_enter(struct dpu_checks *checks, struct tasklet *tasklet, uint32_t pc);
 void calls_return(struct dpu_checks *checks, struct tasklet *tasklet, uint32_t to);
@@ -92,8 +103,8 @@ void order_stopped(struct dpu_checks *checks, uint32_t thread);
 void order_saw_stopped(struct dpu_checks *checks, uint32_t thread, uint32_t target);
 
 /* races.c */
-void races_wram(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
-                const struct dpu_access *access);
+void races_access(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
+                  const struct dpu_access *access);
 void races_transfer(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
                     const struct dpu_transfer *transfer);
 

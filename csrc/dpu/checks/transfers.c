@@ -16,7 +16,7 @@ static struct dpu_finding finding_of(const struct dpu_checks *checks, uint32_t t
     return finding;
 }
 
-static struct dpu_finding in_mram(struct dpu_finding finding, uint32_t address)
+static struct dpu_finding of_mram(struct dpu_finding finding, uint32_t address)
 {
     finding.in_mram = true;
     finding.address = address;
@@ -55,7 +55,7 @@ static void check_alignment(struct dpu_checks *checks, uint32_t thread, uint32_t
         check_tell(checks, &finding);
     }
     if ((mram & 7) != 0) {
-        finding = in_mram(finding, mram);
+        finding = of_mram(finding, mram);
         check_tell(checks, &finding);
     }
 }
@@ -87,7 +87,7 @@ void transfers_check(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
     if (!transfer->to_iram)
         check_range(checks, &finding, dpu_machine_wram_size(checks->machine),
                     bounds_end_in_wram(checks, transfer->near));
-    finding = in_mram(finding, transfer->mram);
+    finding = of_mram(finding, transfer->mram);
     check_range(checks, &finding, dpu_machine_mram_size(checks->machine),
                 bounds_end_in_mram(checks, transfer->mram));
 }
@@ -109,29 +109,34 @@ static void tell_flight(struct dpu_checks *checks, struct dpu_finding *finding,
 }
 
 /* The tasklets, but this one, whose transfers are under way. */
-static uint32_t flights_beside(struct dpu_checks *checks, uint32_t thread)
+static uint64_t flights_beside(struct dpu_checks *checks, uint32_t thread)
 {
     uint64_t now = dpu_machine_now(checks->machine);
-    for (uint32_t bits = checks->flights; bits != 0; bits &= bits - 1) {
-        uint32_t id = (uint32_t)__builtin_ctz(bits);
+    for (uint64_t bits = checks->flights; bits != 0; bits &= bits - 1) {
+        uint32_t id = (uint32_t)__builtin_ctzll(bits);
         if (checks->tasklets[id].flight.tasklet_end <= now)
-            checks->flights &= ~(UINT32_C(1) << id);
+            checks->flights &= ~(UINT64_C(1) << id);
     }
-    return checks->flights & ~(UINT32_C(1) << thread);
+    return checks->flights & ~(UINT64_C(1) << thread);
 }
 
 void transfers_access(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
                       const struct dpu_access *access)
 {
-    for (uint32_t bits = flights_beside(checks, thread); bits != 0; bits &= bits - 1) {
-        const struct tasklet *other = &checks->tasklets[__builtin_ctz(bits)];
-        bool fills = !other->flight.writes_mram;
-        if (other->flight.to_iram || (!fills && !access->writes) ||
-            !overlap(access->address, access->size, other->flight.near, other->flight.bytes))
+    uint32_t far;
+    const bool in_mram = check_is_in_mram(checks, access, &far);
+    const uint32_t address = in_mram ? far : access->address;
+    for (uint64_t bits = flights_beside(checks, thread); bits != 0; bits &= bits - 1) {
+        const struct tasklet *other = &checks->tasklets[__builtin_ctzll(bits)];
+        bool fills = other->flight.writes_mram == in_mram;
+        uint32_t at = in_mram ? other->flight.mram : other->flight.near;
+        if ((other->flight.to_iram && !in_mram) || (!fills && !access->writes) ||
+            !overlap(address, access->size, at, other->flight.bytes))
             continue;
 
         struct dpu_finding finding = {.here = check_point(checks, thread, pc),
-                                      .address = access->address,
+                                      .in_mram = in_mram,
+                                      .address = address,
                                       .size = access->size};
         finding.here.writes = access->writes;
         tell_flight(checks, &finding, other, fills);
@@ -141,8 +146,8 @@ void transfers_access(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
 static void check_flights(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
                           const struct dpu_transfer *transfer)
 {
-    for (uint32_t bits = flights_beside(checks, thread); bits != 0; bits &= bits - 1) {
-        const struct tasklet *other = &checks->tasklets[__builtin_ctz(bits)];
+    for (uint64_t bits = flights_beside(checks, thread); bits != 0; bits &= bits - 1) {
+        const struct tasklet *other = &checks->tasklets[__builtin_ctzll(bits)];
         const struct dpu_transfer *flight = &other->flight;
         struct dpu_finding finding = finding_of(checks, thread, pc, transfer);
         if (!flight->to_iram && !transfer->to_iram &&
@@ -151,7 +156,7 @@ static void check_flights(struct dpu_checks *checks, uint32_t thread, uint32_t p
             tell_flight(checks, &finding, other, !flight->writes_mram);
         if ((flight->writes_mram || transfer->writes_mram) &&
             overlap(transfer->mram, transfer->bytes, flight->mram, flight->bytes)) {
-            finding = in_mram(finding_of(checks, thread, pc, transfer), transfer->mram);
+            finding = of_mram(finding_of(checks, thread, pc, transfer), transfer->mram);
             tell_flight(checks, &finding, other, flight->writes_mram);
         }
     }
@@ -165,5 +170,5 @@ void transfers_begin(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
     tasklet->flight = *transfer;
     tasklet->flight_point = check_point(checks, thread, pc);
     tasklet->flight_point.by_dma = true;
-    checks->flights |= UINT32_C(1) << thread;
+    checks->flights |= UINT64_C(1) << thread;
 }

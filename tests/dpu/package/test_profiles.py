@@ -300,20 +300,6 @@ def test_sizes_that_no_chip_has_are_refused(make_set):
         assert f"{key} must be a number from 0 to {most}" in caught.value.detail
 
 
-def test_checks_have_24_rows_and_refuse_more_tasklets(run_python):
-    program = (
-        "import dpu\nfor count in 24, 25:\n"
-        "    try: dpu.DpuSet(nr_dpus=1, profile=f'softTasklets={count}', library='soft').free()\n"
-        "    except dpu.DpuError as error: print(count, error.detail)\n"
-    )
-    done = run_python(program, env={"DPU_CHECK": "race"})
-    assert done.returncode == 0, done.stderr
-    why = "checks (DPU_CHECK) have 5 bits for a tasklet"
-    assert done.stdout.startswith(f"25 the profile says softTasklets=25, but {why}"), done
-    for more in {}, {"DPU_PROFILE": "file=/dev/null"}:
-        assert run_python(program, env=more).stdout == ""
-
-
 @pytest.mark.parametrize("switch", ["softDmaAlignmentFaults=true", "softSwitches=64"])
 @pytest.mark.parametrize(("near", "far"), [(4, 0), (0, 4), (0, 12)])
 def test_misaligned_dma_is_a_fault_if_asked_for(run, switch, near, far):

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from dpu.toolchain.link.program import Program
 from dpu.toolchain.link.runtime import runtime_objects
 from offchip.code_cache import cache_folder
 from tests.dpu.support.running import KERNELS, SEED, Running
+from tests.dpu.toolchain.checked_programs import HEAD, LAUNCH, Check
 
 
 @pytest.fixture
@@ -42,6 +46,37 @@ def compile_text(toolchain: Toolchain, tmp_path: Path) -> Callable[..., Program]
         return program
 
     return compile
+
+
+@pytest.fixture
+def check(compile_text: Callable[..., Program], tmp_path: Path) -> Check:
+    """Run a program with checks, on a chip of other sizes if that is asked for."""
+
+    def run(
+        body: str,
+        checks: str,
+        *,
+        dpus: int = 1,
+        launches: int = 1,
+        level: str = "-O2",
+        tasklets: int = 2,
+        sizes: str = "",
+    ) -> subprocess.CompletedProcess[str]:
+        compile_text(HEAD + body, tasklets=tasklets, level=level, sizes=sizes)
+        environment = dict(os.environ, DPU_CHECK=checks)
+        if sizes:
+            environment["UPMEM_PROFILE"] = sizes
+        program = str(tmp_path / "program.dpu")
+        return subprocess.run(
+            [sys.executable, "-P", "-c", LAUNCH, program, str(dpus), str(launches)],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=100,
+            check=False,
+        )
+
+    return run
 
 
 @pytest.fixture

@@ -241,5 +241,3 @@ def test_what_a_cache_does_not_change_is_named() -> None:
     program = "import dpu\ndpu.DpuSet(nr_dpus=1, library='soft').free()\n"
     done = run([sys.executable, "-c", program], UPMEM_PROFILE="softCacheWays=4,softCachePolicy=1")
     assert done.stderr.count("there is no cache without softCacheKiB: it changes nothing") == 2
-    done = run([sys.executable, "-c", program], UPMEM_PROFILE=CACHE, DPU_CHECK="race")
-    assert "checks (DPU_CHECK) look at WRAM and at transfers, not at loads and " in done.stderr

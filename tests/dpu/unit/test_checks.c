@@ -44,14 +44,24 @@ struct fixture {
     struct found found;
 };
 
-static struct fixture *begin(uint32_t wanted)
+static struct fixture *begin_with(uint32_t wanted, uint32_t tasklets, uint32_t cache_kib)
 {
+    struct dpu_machine_options options;
     struct fixture *fixture = calloc(1, sizeof *fixture);
     CHECK(fixture != NULL);
-    fixture->machine = dpu_new(DPU_ACCOUNTING_PIPELINE, 0);
+    dpu_machine_default_options(&options);
+    options.tasklets = tasklets;
+    options.cache_kib = cache_kib;
+    fixture->machine = dpu_machine_create(&options);
+    CHECK(fixture->machine != NULL);
     fixture->checks = dpu_checks_create(fixture->machine, wanted, note, &fixture->found);
     CHECK(fixture->checks != NULL);
     return fixture;
+}
+
+static struct fixture *begin(uint32_t wanted)
+{
+    return begin_with(wanted, 0, 0);
 }
 
 static void end(struct fixture *fixture)
@@ -164,6 +174,51 @@ static void test_race_in_mram(void)
     CHECK(finding->in_mram && finding->address == 4096 && finding->here.by_dma);
     CHECK(finding->other.by_dma && finding->here.writes && finding->other.writes);
     end(f);
+}
+
+/* All read, and tasklet 63 writes, almost at the end of IRAM. */
+static void test_race_of_the_last_of_64(void)
+{
+    enum { LAST_PC = DPU_MACHINE_IRAM - 2 };
+    struct fixture *f = begin_with(DPU_CHECK_RACE, 64, 0);
+    LOAD(f->machine, BOOT_CHAIN(64, 0), LOAD_WORD(1, SHARED), JUMP_IF(ID, 63, CC_Z, LAST_PC), STOP);
+    LOAD_AT(f->machine, LAST_PC, STORE_WORD(SHARED, 1), STOP);
+    run(f);
+    const struct dpu_finding *finding = only(f, DPU_FINDING_RACE);
+    CHECK(finding->here.thread == 63 && finding->here.pc == LAST_PC && finding->here.writes);
+    CHECK(finding->other.thread < 63 && finding->other.pc == 2 && !finding->other.writes);
+    end(f);
+}
+
+/* Tasklet 0 stores a word at FAR and a byte at FAR + 13, and tasklet 1 a byte, or 8 by DMA. */
+static void test_race_by_a_cache(void)
+{
+    enum { FAR = 4096 };
+    static const struct {
+        bool by_dma;
+        int at;
+        uint32_t found;
+    } cases[] = {{false, FAR + 4, 0},
+                 {false, FAR + 3, FAR + 3},
+                 {false, FAR + 12, 0},
+                 {true, FAR + 16, 0},
+                 {true, FAR + 8, FAR + 13}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture *f = begin_with(DPU_CHECK_RACE, 0, 1);
+        LOAD(f->machine, BOOT_CHAIN(2, 0), MOVE(1, DPU_MRAM_WINDOW + FAR), MOVE(2, cases[i].at),
+             JUMP_IF(ID, 0, CC_NZ, 8), W("sw", "erir", 0, 1, 0, 3), W("sb", "erir", 0, 1, 13, 3),
+             STOP, /* 8: */ JUMP_IF(ZERO, 0, cases[i].by_dma ? CC_NZ : CC_Z, 11),
+             W("sdma", "rri", ZERO, 2, 0), STOP,
+             /* 11: */ W("sb", "erir", 0, 1, cases[i].at - FAR, 3), STOP);
+        run(f);
+        CHECK(f->found.count == (cases[i].found != 0));
+        if (cases[i].found != 0) {
+            const struct dpu_finding *finding = only(f, DPU_FINDING_RACE);
+            CHECK(finding->in_mram && finding->address == cases[i].found);
+            CHECK(finding->here.by_dma != finding->other.by_dma || !cases[i].by_dma);
+        }
+        end(f);
+    }
 }
 
 /* --- transfers --- */
@@ -396,6 +451,8 @@ int main(void)
     test_launches_order();
     test_reads_of_many();
     test_race_in_mram();
+    test_race_of_the_last_of_64();
+    test_race_by_a_cache();
     test_transfer_in_flight();
     test_transfer_addresses();
     test_data_in_mram();

@@ -2,7 +2,6 @@
 #include "dpu/lib/ranks/chip_keys.h"
 
 #include "dpu/lib/core/error.h"
-#include "dpu/lib/core/settings.h"
 #include "dpu/lib/core/verbose.h"
 
 #include <string.h>
@@ -10,16 +9,6 @@
 #define REFUSED(...) dpulib_fail(DPU_ERR_INVALID_PROFILE, "the profile says " __VA_ARGS__)
 
 /* --- what contradicts itself --- */
-
-/* Tables of checks have a row per tasklet, and few bits for one. */
-static dpu_error_t check_tasklets(const struct dpu_machine_options *m)
-{
-    if (m->tasklets > DPU_MACHINE_THREADS && dpulib_setting(DPULIB_DPU_CHECK) != NULL)
-        return REFUSED("softTasklets=%u, but checks (DPU_CHECK) have 5 bits for a tasklet of each "
-                       "access, and %u stacks",
-                       m->tasklets, DPU_MACHINE_THREADS);
-    return DPU_OK;
-}
 
 static dpu_error_t check_pipeline(const struct dpu_machine_options *m)
 {
@@ -145,22 +134,9 @@ static void tell_of_no_effect(const struct dpulib_configuration *configuration)
 #undef TELL
 }
 
-/* Checks do not see all, and say so of nothing else. */
-static void tell_of_unchecked(const struct dpu_machine_options *m)
-{
-    static struct dpulib_told told;
-    if (m->cache_kib != 0 && dpulib_setting(DPULIB_DPU_CHECK) != NULL)
-        dpulib_log_once(&told, DPULIB_WARNING,
-                        "the profile says softCacheKiB=%u: checks (DPU_CHECK) look at WRAM and at "
-                        "transfers, not at loads and stores of MRAM",
-                        m->cache_kib);
-}
-
 dpu_error_t dpulib_chip_keys_check(const struct dpulib_configuration *configuration)
 {
-    dpu_error_t status = check_tasklets(&configuration->machine);
-    if (status == DPU_OK)
-        status = check_refresh(&configuration->machine);
+    dpu_error_t status = check_refresh(&configuration->machine);
     if (status == DPU_OK)
         status = check_pipeline(&configuration->machine);
     if (status == DPU_OK)
@@ -169,9 +145,7 @@ dpu_error_t dpulib_chip_keys_check(const struct dpulib_configuration *configurat
         status = check_banks(configuration);
     if (status == DPU_OK)
         status = check_cache(&configuration->machine);
-    if (status == DPU_OK) {
+    if (status == DPU_OK)
         tell_of_no_effect(configuration);
-        tell_of_unchecked(&configuration->machine);
-    }
     return status;
 }

@@ -81,7 +81,7 @@ bool dpulib_check_layout(const struct dpu_elf *elf, struct dpu_check_layout *lay
 
     layout->wram = *wram;
     layout->mram = *mram;
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS_ROOM; i++)
         layout->stacks[i] = dpulib_stack_of(elf, i);
     find_value(elf, "__sys_heap_pointer_reset", &layout->heap);
     find_value(elf, "__sys_heap_pointer", &layout->heap_pointer);
@@ -107,7 +107,7 @@ static void add_other_place(struct text *text, const struct dpu_elf *elf, uint32
                             bool in_mram)
 {
     uint32_t heap = UINT32_MAX;
-    for (uint32_t i = 0; i < DPU_MACHINE_THREADS && !in_mram; i++) {
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS_ROOM && !in_mram; i++) {
         struct dpu_check_area stack = dpulib_stack_of(elf, i);
         if (address >= stack.address && address - stack.address < stack.size) {
             text_add(text, "the stack of tasklet %u", i);

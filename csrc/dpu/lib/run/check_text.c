@@ -73,7 +73,7 @@ static void add_waits(struct text *text, const struct dpu_t *dpu, const struct d
         text_add(text, LINE "  tasklet %u waits for ", wait->point.thread);
         dpulib_add_lock(text, dpu, wait->bit);
         dpulib_add_calls(text, dpu, checks, wait->point);
-        if (wait->holder >= DPU_MACHINE_THREADS) {
+        if (wait->holder >= DPU_MACHINE_THREADS_ROOM) {
             text_add(text, LINE "  that no tasklet has taken");
             continue;
         }

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TEXT_MAX 24000
+#define TEXT_MAX 64000
 #define TOLD_MAX 1000
 #define SUMMARY_MAX 160
 #define FINDINGS_TOLD_PER_PROCESS 100
