@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "program.h"
 
+#include "dpu/isa/forms.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,17 +36,25 @@ static void watch_forks(void)
     pthread_atfork(NULL, NULL, forget);
 }
 
-/* The words that turns alone can execute: ldmai writes to IRAM, clr_run stops another tasklet
- * wherever it is. Masks and matches are those of instructions.def, without the fields. */
+/* Turns alone can execute ldmai, which writes to IRAM, and clr_run, which stops another tasklet
+ * wherever it is. Few words have the bits that each needs, by instructions.def, but others can. */
+static bool is_for_turns(uint64_t word)
+{
+    bool may_write_iram = (word & 0xFF800000FFFF) == 0x700000000001;
+    bool may_stop_another = (word & 0xFF83E0000000) == 0x7C8320000000;
+    struct dpu_instruction instruction;
+    if ((!may_write_iram && !may_stop_another) || !dpu_decode(word, &instruction))
+        return false;
+
+    uint32_t operation = dpu_forms[instruction.form].operation;
+    return operation == DPU_OP_LDMAI || operation == DPU_OP_CLR_RUN;
+}
+
 static bool needs_turns(const struct dpu_program *p)
 {
-    for (uint32_t i = 0; i < p->size; i++) {
-        bool writes_iram = (p->iram[i] & 0xFF800000FFFF) == 0x700000000001;
-        bool stops_another = (p->iram[i] & 0xFF83E0000000) == 0x7C8320000000;
-        if (writes_iram || stops_another)
+    for (uint32_t i = 0; i < p->size; i++)
+        if (is_for_turns(p->iram[i]))
             return true;
-    }
-
     return false;
 }
 

@@ -146,3 +146,30 @@ def test_switches_that_were_not_compared_need_turns(
         machine.set_options(engine=engine, switches=chosen)
         machine.launch()
         assert machine.engine_name == name
+
+
+# Only turns can execute these; they have such bits, and others can have them too.
+FOR_TURNS = {"ldmai": (0xFF800000FFFF, 0x700000000001), "clr_run": (0xFF83E0000000, 0x7C8320000000)}
+
+
+@pytest.mark.parametrize("name", FOR_TURNS)
+def test_words_that_only_look_like_those_for_turns_do_not_need_them(
+    table: Table, native_machine: MakeMachine, rng: random.Random, name: str
+) -> None:
+    mask, match = FOR_TURNS[name]
+    machine = native_machine(0)
+    machine.set_options(engine=native.ENGINE_DRIFT)
+    others: set[str] = set()
+    for _ in range(400):
+        word = rng.getrandbits(48) & ~mask | match
+        form = table.decode(word)
+        if form is None or str(form) in others:
+            continue
+        # It is behind the end, so that it is not executed.
+        machine.load([table["stop:ci"].encode(), word])
+        machine.clear_fault()
+        machine.launch()
+        assert (machine.engine_name == "turns") == (form.mnemonic == name), f"{word:#x} {form}"
+        if form.mnemonic != name:
+            others.add(str(form))
+    assert name != "ldmai" or len(others) > 3
