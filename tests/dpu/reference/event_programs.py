@@ -21,6 +21,8 @@ BITS, NOTIFICATIONS = 100, 24
 class EventProgram(Program):
     """Programs with many events."""
 
+    all_tasklets = 24
+
     def parts(self) -> list[Callable[[], None]]:
         return [
             *super().parts(),
@@ -56,7 +58,13 @@ class EventProgram(Program):
 
     def look_at_run_bit(self) -> None:
         here = len(self.words)
-        self.emit("read_run:rici", ra=ZERO, imm=self.rng.randrange(28), cc=3, pc=here + 2)
+        self.emit(
+            "read_run:rici",
+            ra=ZERO,
+            imm=self.rng.randrange(min(64, self.all_tasklets + 4)),
+            cc=3,
+            pc=here + 2,
+        )
         self.compute(None)
 
     def notify(self) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random programs of several tasklets whose result does not depend on who goes first.
 
-A tasklet has 2 KiB of WRAM and 64 KiB of MRAM of its own. What is shared is a few sums under locks;
-what a tasklet reads of them it forgets again.
+A tasklet has 2 KiB of WRAM and 64 KiB of MRAM of its own, or less if there are more than 24.
+What is shared is a few sums under locks; what a tasklet reads of them it forgets again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from tests.dpu.reference.values import LOGIC, SHIFT_ADDS, SHIFTS, UNARY
 
 ZERO, ID = 24, 28
 SEGMENT, FIRST = 128, 256
-WRAM_OWN, MRAM_OWN, SUMS, LOCKS = 2048, 1 << 16, 24 * 2048, 200
+WRAM_BITS, MRAM_BITS, LOCKS = 11, 16, 200
+MRAM_OWN, SUMS = 1 << MRAM_BITS, 24 << WRAM_BITS
 # Registers that keep their meaning; those below are for anything.
 PLAIN = 16
 SCRATCH, FAR, NEAR, COUNT, WRAM_BASE, MRAM_BASE = 16, 17, 18, 19, 20, 21
@@ -37,6 +38,9 @@ def is_plain(form: Form) -> bool:
 class Program:
     """The instructions of all tasklets; one of them executes `fault`, if there is one."""
 
+    # Memory that a tasklet has of its own, as powers of two, and how many have own instructions.
+    wram_bits, mram_bits, segments = WRAM_BITS, MRAM_BITS, 24
+
     def __init__(
         self, table: Table, rng: random.Random, tasklets: int, fault: int | None = None
     ) -> None:
@@ -45,8 +49,9 @@ class Program:
         self.plain = [form for form in table if is_plain(form)]
         self.words: list[int] = []
         self.start(tasklets)
-        unlucky = rng.randrange(tasklets)
-        for tasklet in range(tasklets):
+        segments = min(tasklets, self.segments)
+        unlucky = rng.randrange(segments)
+        for tasklet in range(segments):
             self.words += [table["nop:"].encode()] * (FIRST + tasklet * SEGMENT - len(self.words))
             self.segment(fault if tasklet == unlucky else None)
 
@@ -57,15 +62,18 @@ class Program:
         """Start the next tasklet, and go to the instructions of this one."""
         self.emit("sub:zrici", ra=ID, imm=tasklets - 1, cc=2, pc=2)
         self.emit("boot:rici", ra=ID, imm=1)
-        self.emit("lsl:rri", rc=0, ra=ID, shift=7)
+        self.choose_segment()
         self.emit("call:zri", ra=0, off=FIRST)
+
+    def choose_segment(self) -> None:
+        self.emit("lsl:rri", rc=0, ra=ID, shift=7)
 
     def segment(self, fault: int | None) -> None:
         first = len(self.words)
         for register in range(PLAIN):
             self.emit("or:rri", rc=register, ra=ZERO, imm=number(self.rng))
-        self.emit("lsl:rri", rc=WRAM_BASE, ra=ID, shift=11)
-        self.emit("lsl:rri", rc=MRAM_BASE, ra=ID, shift=16)
+        self.emit("lsl:rri", rc=WRAM_BASE, ra=ID, shift=self.wram_bits)
+        self.emit("lsl:rri", rc=MRAM_BASE, ra=ID, shift=self.mram_bits)
         parts = self.parts()
         fault_at = first + self.rng.randrange(20, SEGMENT - 20)
         while len(self.words) < first + SEGMENT - 16:
@@ -116,7 +124,7 @@ class Program:
         self.emit("sub:rrici", rc=COUNT, ra=COUNT, imm=1, cc=3, pc=top)
 
     def place(self, size: int) -> int:
-        return self.rng.randrange(0, WRAM_OWN, size)
+        return self.rng.randrange(0, 1 << self.wram_bits, size)
 
     def load(self) -> None:
         name = self.rng.choice(LOADS)
@@ -141,10 +149,15 @@ class Program:
 
     def transfer(self) -> None:
         """Copy up to 256 bytes; their number is in two places, which are added."""
-        length, near = self.rng.randrange(32), self.rng.randrange(0, WRAM_OWN - 256, 8)
+        length, near = self.rng.randrange(32), self.rng.randrange(0, (1 << self.wram_bits) - 256, 8)
         fixed = self.rng.randint(0, length)
         self.emit("add:rri", rc=NEAR, ra=WRAM_BASE, imm=near | (length - fixed) << 24)
-        self.emit("add:rri", rc=FAR, ra=MRAM_BASE, imm=self.rng.randrange(0, MRAM_OWN - 256, 8))
+        self.emit(
+            "add:rri",
+            rc=FAR,
+            ra=MRAM_BASE,
+            imm=self.rng.randrange(0, (1 << self.mram_bits) - 256, 8),
+        )
         self.emit(self.rng.choice(["ldma:rri", "sdma:rri"]), ra=NEAR, rb=FAR, immDma=fixed)
 
     def add_to_sum(self) -> None:

@@ -107,6 +107,12 @@ class Totals(ctypes.Structure):
     ]
 
 
+class Observed(ctypes.Structure):
+    """Numbers of events that an observer was told of."""
+
+    _fields_ = [(name, u64) for name in ("instructions", "accesses", "transfers", "lines")]
+
+
 STRUCTURES = {
     "dpu_machine_options": Options,
     "dpu_run_result": RunResult,
@@ -115,6 +121,7 @@ STRUCTURES = {
     "dpu_instruction": Decoded,
     "dpu_form_info": FormInfo,
     "dpu_translate_totals": Totals,
+    "observed": Observed,
 }
 
 TRUTHS = [
@@ -150,6 +157,7 @@ def load() -> ctypes.CDLL:
     loaded.dpu_translate_lanes.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     loaded.dpu_translate_lanes.restype = ctypes.c_void_p
     loaded.dpu_machine_create.restype = ctypes.c_void_p
+    loaded.observe_all.restype = ctypes.c_void_p
     loaded.dpu_machine_wram.restype = ctypes.c_void_p
     loaded.dpu_machine_mram.restype = ctypes.c_void_p
     loaded.dpu_machine_get_run_bits.restype = u64
@@ -164,14 +172,17 @@ def load() -> ctypes.CDLL:
 class NativeMachine:
     """A simulated DPU; to be closed."""
 
-    def __init__(self, library: ctypes.CDLL, accounting: int) -> None:
+    def __init__(self, library: ctypes.CDLL, accounting: int, tasklets: int = 0) -> None:
         self.library = library
         options = Options()
         library.dpu_machine_default_options(ctypes.byref(options))
         options.accounting = accounting
         options.max_cycles = 100_000_000
+        options.tasklets = tasklets
         self.handle = ctypes.c_void_p(library.dpu_machine_create(ctypes.byref(options)))
         assert self.handle.value is not None
+        self.tasklets = tasklets or TASKLETS
+        self._observer: int | None = None
         wram = library.dpu_machine_wram(self.handle, 0, 65536, True)
         self.wram = memoryview((u8 * 65536).from_address(wram)).cast("B")
         mram = library.dpu_machine_mram(self.handle, 0, 64 << 20, True)
@@ -179,15 +190,38 @@ class NativeMachine:
         self.result = RunResult()
         self._state = ThreadState()
 
-    def set_options(self, **fields: int) -> None:
-        """Change options: `engine`, `max_cycles`, `switches`."""
+    def try_options(self, **fields: int) -> bool:
+        """Change options: `engine`, `max_cycles`, `switches`; False if they contradict others."""
         options = Options()
         self.library.dpu_machine_get_options(self.handle, ctypes.byref(options))
         for name, value in fields.items():
             setattr(options, name, value)
-        assert self.library.dpu_machine_set_options(self.handle, ctypes.byref(options))
+        return bool(self.library.dpu_machine_set_options(self.handle, ctypes.byref(options)))
+
+    def set_options(self, **fields: int) -> None:
+        """Change options, which are possible."""
+        assert self.try_options(**fields)
+
+    def count(self) -> ctypes.Array[u64]:
+        """Count instructions and their cycles from now on, by tasklet and place; see observe.h."""
+        counts = (u64 * (2 * (4096 + 2) * self.tasklets))()
+        self.library.dpu_machine_count(self.handle, counts)
+        return counts
+
+    def observe(self) -> None:
+        """Have all that happens told to an observer from now on."""
+        self._observer = self.library.observe_all(self.handle)
+        assert self._observer
+
+    def observed(self) -> Observed:
+        """Tell what the observer was told so far."""
+        told = Observed()
+        self.library.get_observed(ctypes.c_void_p(self._observer), ctypes.byref(told))
+        return told
 
     def close(self) -> None:
+        if self._observer is not None:
+            self.library.unobserve(self.handle, ctypes.c_void_p(self._observer))
         self.wram.release()
         self.mram.release()
         self.library.dpu_machine_destroy(self.handle)
@@ -258,6 +292,12 @@ class NativeMachine:
     def round(self) -> int:
         """Execute one instruction of every tasklet that runs."""
         return int(self.library.dpu_machine_step(self.handle, u64(1), ctypes.byref(self.result)))
+
+    def step_rounds(self, rounds: int) -> int:
+        """Execute so many rounds, as debuggers do."""
+        return int(
+            self.library.dpu_machine_step(self.handle, u64(rounds), ctypes.byref(self.result))
+        )
 
     def run(self) -> int:
         return int(self.library.dpu_machine_run(self.handle, ctypes.byref(self.result)))

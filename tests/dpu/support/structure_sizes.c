@@ -3,6 +3,7 @@
 #include "dpu/isa/instructions.h"
 #include "dpu/machine/machine.h"
 #include "dpu/translate/translate.h"
+#include "tests/dpu/support/observer.h"
 
 struct structure_size {
     const char *name;
@@ -13,8 +14,7 @@ struct structure_size {
 
 extern const struct structure_size structure_sizes[];
 const struct structure_size structure_sizes[] = {
-    SIZE(dpu_machine_options),  SIZE(dpu_run_result),
-    SIZE(dpu_thread_state),     SIZE(dpu_counter_state),
-    SIZE(dpu_instruction),      SIZE(dpu_form_info),
-    SIZE(dpu_translate_totals), {NULL, 0},
+    SIZE(dpu_machine_options),  SIZE(dpu_run_result),  SIZE(dpu_thread_state),
+    SIZE(dpu_counter_state),    SIZE(dpu_instruction), SIZE(dpu_form_info),
+    SIZE(dpu_translate_totals), SIZE(observed),        {NULL, 0},
 };
