@@ -105,11 +105,12 @@ class _Maker:
     def make(self) -> Program:
         self._find_entries()
         self._translate()
-        words = tuple(self.code.words())
         functions = self._functions()
         sizes = ((name, size) for name, (_, size) in functions.items())
-        check_text(len(words), sizes, self.stacks)
+        # Before words are encoded: a jump has 16 bits for its target.
+        check_text(len(self.code.items), sizes, self.stacks)
 
+        words = tuple(self.code.words())
         sections = self._sections(words)
         symbols = self._symbols({section.name for section in sections}, functions)
         routines = functions.get(_ARITHMETIC, (0, 0))

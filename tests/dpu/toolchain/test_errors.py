@@ -61,6 +61,14 @@ def test_iram_overflow_names_the_largest_function(compile_text: Compile) -> None
         compile_text(text)
 
 
+@pytest.mark.full
+def test_iram_overflow_is_told_beyond_what_jumps_reach(compile_text: Compile) -> None:
+    moves = '__asm__ volatile("' + "move r0, r0\\n" * 1000 + '");'
+    text = f"volatile int x;\nint main(void) {{ if (x) {{ {moves * 66} }} return 0; }}"
+    with pytest.raises(ToolchainError, match=r"IRAM overflows by 6\d+ .*: main \(66\d+ inst"):
+        compile_text(text)
+
+
 def test_undefined_function_is_named(compile_text: Compile) -> None:
     text = "int missing(int);\nint main(void) { return missing(1); }"
     with pytest.raises(CommandError, match="undefined symbol: missing"):
