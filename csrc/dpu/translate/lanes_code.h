@@ -248,14 +248,21 @@ enum { R_ZERO = 34, R_CARRY = 35, ROWS };
 #define STAGES 3
 #endif
 
+/* gcc knows the first one since version 12. */
+#ifdef __clang__
+#define PICKED(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define PICKED(x, y, ...) __builtin_shuffle(x, y, (lanes){__VA_ARGS__})
+#endif
+
 /* Rows become columns. */
 ALWAYS void turn(lanes rows[LANES])
 {
     for (uint32_t stage = 0; stage < STAGES; stage++) {
         lanes next[LANES];
         for (uint32_t i = 0; i < LANES / 2; i++) {
-            next[2 * i] = __builtin_shufflevector(rows[i], rows[i + LANES / 2], LOW_WORDS);
-            next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + LANES / 2], HIGH_WORDS);
+            next[2 * i] = PICKED(rows[i], rows[i + LANES / 2], LOW_WORDS);
+            next[2 * i + 1] = PICKED(rows[i], rows[i + LANES / 2], HIGH_WORDS);
         }
         __builtin_memcpy(rows, next, sizeof next);
     }

@@ -5,6 +5,7 @@
 #define OFFCHIP_DPU_LANES_WORDS_H
 
 #include <immintrin.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));

@@ -7,6 +7,7 @@ import io
 import platform
 import shutil
 import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -166,8 +167,14 @@ def launch_many(make_set, tmp_path, monkeypatch):
 
 @pytest.mark.nosanitize
 @pytest.mark.usefixtures("lanes")
-@pytest.mark.parametrize(("count", "bad"), [(40, None), (40, 23), (1, None)])
-def test_lockstep_is_as_drift(launch_many, count, bad):
+@pytest.mark.parametrize(
+    ("count", "bad", "compiler"),
+    [(40, None, None), (40, 23, None), (1, None, None), (20, None, "ziglang")],
+)
+def test_lockstep_is_as_drift(launch_many, monkeypatch, count, bad, compiler):
+    if compiler is not None:
+        pytest.importorskip(compiler)
+        monkeypatch.setenv("DPU_SOFT_CC", f"{sys.executable} -P -m {compiler} cc")
     sums, drift = launch_many("drift", count, bad)
     again, lockstep = launch_many("lockstep", count, bad)
     assert again == sums
