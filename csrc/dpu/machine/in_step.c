@@ -73,9 +73,6 @@ void dpu_in_step_share(struct dpu_lockstep *s)
 
         n->refresh_interval = m->refresh_interval;
         n->runnable = m->runnable;
-        n->regroup = m->regroup;
-        n->rounds_done = m->rounds_done;
-        n->slot = m->slot;
     }
 
     for (uint32_t left = s->here; left != 0; left &= left - 1)
