@@ -22,7 +22,7 @@ static bool compare(struct dpu_machine *m, const struct dpu_module *module, uint
     static uint8_t before[DPU_MACHINE_WRAM], after[DPU_MACHINE_WRAM];
     struct dpu_thread *t = &m->threads[id], first = *t, second;
     memcpy(before, m->wram, LOOKED_AT);
-    set_registers(&first, seed);
+    set_registers(&first, seed % 2 == 0, seed);
     first.op = &m->operations[pc];
     second = first;
 
@@ -34,7 +34,7 @@ static bool compare(struct dpu_machine *m, const struct dpu_module *module, uint
     /* State is untouched if it leaves the instruction; the interpreter may have executed it. */
     if (end >> 32 == 1) {
         bool same = (uint32_t)end == pc && memcmp(before, m->wram, LOOKED_AT) == 0;
-        set_registers(&first, seed);
+        set_registers(&first, seed % 2 == 0, seed);
         if (!same || memcmp(first.r, second.r, sizeof(uint32_t[DPU_SINK])) != 0)
             fail(m, pc);
         return false;
@@ -49,14 +49,14 @@ static bool compare(struct dpu_machine *m, const struct dpu_module *module, uint
     return true;
 }
 
-static void check_program(const struct host_compiler *compiler, uint32_t switches, uint32_t *form,
-                          uint64_t *state)
+static void check_program(const struct host_compiler *compiler, uint32_t switches,
+                          const uint32_t *forms, uint64_t *state)
 {
     struct dpu_machine *m = dpu_new(DPU_ACCOUNTING_PIPELINE, switches);
     struct dpu_loaded loaded;
     static uint64_t iram[DPU_MACHINE_IRAM];
     uint32_t executed = 0;
-    fill_with_forms(iram, form, 1, state);
+    fill_with_forms(iram, forms, state);
     load_forms(m, iram);
     for (uint32_t i = 0; i < DPU_MACHINE_WRAM; i++)
         m->wram[i] = (uint8_t)check_random(state);
@@ -76,11 +76,13 @@ int main(void)
 {
     static struct host_compiler compiler;
     uint64_t state = check_seed(16);
-    uint32_t form = 0;
+    uint32_t forms[PAIRS];
     if (!find_compiler(&compiler))
         return 0;
 
-    for (uint32_t i = 0; i < PROGRAMS; i++)
-        check_program(&compiler, i % 2 == 0 ? 0 : OTHER_SWITCHES, &form, &state);
+    for (uint32_t i = 0; i < PROGRAMS; i++) {
+        choose_forms(forms, i * PAIRS, 1);
+        check_program(&compiler, i % 2 == 0 ? 0 : OTHER_SWITCHES, forms, &state);
+    }
     return 0;
 }

@@ -44,18 +44,37 @@ static inline uint64_t random_word(uint64_t *state, const struct dpu_form_info *
     return (bits & ~info->mask & DPU_WORD_MASK) | info->match;
 }
 
-/* An instruction of each STEPth form, from *FORM on. */
-static inline void fill_with_forms(uint64_t *iram, uint32_t *form, uint32_t step, uint64_t *state)
+/* Each STEPth form from FIRST on. */
+static inline void choose_forms(uint32_t forms[PAIRS], uint32_t first, uint32_t step)
 {
-    for (uint32_t pc = 0; pc < 2 * PAIRS; pc += 2) {
+    for (uint32_t i = 0; i < PAIRS; i++)
+        forms[i] = (first + i * step) % DPU_FORM_COUNT;
+}
+
+/* All loads and stores, which are the forms that name an order of bytes. */
+static inline void choose_accesses(uint32_t forms[PAIRS])
+{
+    struct dpu_form_info info;
+    uint32_t found = 0;
+    for (uint32_t form = 0; form < DPU_FORM_COUNT; form++)
+        if (dpu_form_info(form, &info) && info.form[0] == 'e') {
+            CHECK(found < PAIRS);
+            forms[found++] = form;
+        }
+    CHECK(found > 10);
+    for (uint32_t i = found; i < PAIRS; i++)
+        forms[i] = forms[i - found];
+}
+
+static inline void fill_with_forms(uint64_t *iram, const uint32_t forms[PAIRS], uint64_t *state)
+{
+    for (uint32_t i = 0; i < PAIRS; i++) {
         struct dpu_form_info info;
-        uint32_t index = *form % DPU_FORM_COUNT;
-        *form += step;
-        CHECK(dpu_form_info(index, &info));
+        CHECK(dpu_form_info(forms[i], &info));
         do
-            iram[pc] = random_word(state, &info);
-        while (!dpu_form_matches(index, iram[pc]));
-        iram[pc + 1] = W("stop", "ci", 0, 0);
+            iram[2 * i] = random_word(state, &info);
+        while (!dpu_form_matches(forms[i], iram[2 * i]));
+        iram[2 * i + 1] = W("stop", "ci", 0, 0);
     }
 }
 
@@ -84,10 +103,9 @@ static inline void compile_forms(const uint64_t *iram, uint32_t switches, uint32
     CHECK(dpu_module_load(loaded, data, size));
 }
 
-static inline void set_registers(struct dpu_thread *t, uint64_t seed)
+/* ADDRESSES: aligned, and in the part of WRAM that is compared. */
+static inline void set_registers(struct dpu_thread *t, bool addresses, uint64_t seed)
 {
-    /* Often an address: aligned, and in the part of WRAM that is compared. */
-    bool addresses = check_random(&seed) % 2 == 0;
     for (uint32_t i = 0; i < DPU_MACHINE_REGISTERS; i++)
         t->r[i] = addresses ? (uint32_t)check_random_below(&seed, LOOKED_AT / 16) * 8
                             : random_register(&seed);
