@@ -161,6 +161,14 @@ bool dpu_machine_set_options(struct dpu_machine *m, const struct dpu_machine_opt
     if (!options_are_valid(options) || !has_same_sizes(m, options))
         return false;
 
+    /* Another engine goes on with the banks, pages and refreshes of the launch. */
+    struct dpu_machine_options other = *options;
+    other.engine = m->options.engine;
+    if (memcmp(&other, &m->options, sizeof other) == 0) {
+        m->options.engine = options->engine;
+        return true;
+    }
+
     /* The counter goes on from its value, whatever the other accounting would have counted. */
     uint64_t value = dpu_counter_value(m);
 
