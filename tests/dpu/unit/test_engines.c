@@ -242,6 +242,41 @@ static void test_tasklets_beyond_the_32nd(void)
     }
 }
 
+/* The banks, pages and refreshes of the launch stay, whichever engine goes on with it. */
+static void test_an_engine_that_changes_in_the_middle(void)
+{
+    struct dpu_machine_options options;
+    dpu_machine_default_options(&options);
+    options.dram_banks = 2;
+    options.dram_open_rows = 1;
+    options.tlb_entries = 1;
+    options.dram_refresh_interval = 1500;
+    struct dpu_machine *both[2];
+    for (int i = 0; i < 2; i++) {
+        options.engine = DPU_ENGINE_TURNS;
+        both[i] = dpu_machine_create(&options);
+        CHECK(both[i] != NULL);
+        LOAD(both[i], BOOT_CHAIN(TASKLETS, 0), MOVE(1, 3000), W("lsl", "rri", 3, ID, 13),
+             /* 4: */ W("ldma", "rri", ID8, 3, 0), W("add", "rri", 3, 3, 64), REPEAT(4), STOP);
+        dpu_machine_boot(both[i]);
+    }
+
+    static const uint32_t engines[] = {DPU_ENGINE_TURNS, DPU_ENGINE_DRIFT};
+    enum dpu_run_status status = DPU_RUN_STEPPED;
+    for (uint32_t slice = 0; status == DPU_RUN_STEPPED; slice++) {
+        options.engine = engines[slice % 2];
+        CHECK(dpu_machine_set_options(both[1], &options));
+        status = dpu_machine_slice(both[1], WINDOW, NULL);
+        CHECK(dpu_machine_slice(both[0], WINDOW, NULL) == status);
+        struct dpu_run_result turns, changing;
+        dpu_machine_get_result(both[0], &turns);
+        dpu_machine_get_result(both[1], &changing);
+        CHECK(turns.cycles == changing.cycles && slice < 100);
+    }
+    CHECK(status == DPU_RUN_DONE);
+    expect_the_same(both[0], both[1]);
+}
+
 /* Run bits behind the tasklets, and from 24 on, are notifications. */
 static void test_run_bits_of_other_chips(void)
 {
@@ -326,6 +361,7 @@ int main(void)
     test_several_instructions_a_cycle();
     test_interrupts_and_slices_change_nothing();
     test_tasklets_beyond_the_32nd();
+    test_an_engine_that_changes_in_the_middle();
     test_run_bits_of_other_chips();
     test_what_only_turns_can_run();
     test_machines_that_share_a_program();
