@@ -15,9 +15,9 @@
  */
 #include "ahead.h"
 #include "ahead_marks.h"
+#include "common/clock.h"
 
 #include <string.h>
-#include <time.h>
 
 /* Instructions that are timed together, and how often the other way is tried. */
 enum { PERIOD = 65536, TRIAL = 20000, TRIAL_EVERY = 64 };
@@ -79,21 +79,13 @@ static bool run_each(struct dpu_machine *m, dpu_ahead_runner run, uint64_t *roun
     return true;
 }
 
-/* Of this thread, so that others who are busy do not matter. */
-static uint64_t processor_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void begin_period(struct dpu_machine *m, uint32_t way, uint32_t length)
 {
     struct dpu_ahead *a = &m->ahead;
     a->way = way;
     a->length = length;
     a->start_instructions = m->instructions;
-    a->start_ns = processor_ns();
+    a->start_ns = (uint64_t)clock_of_thread();
     a->is_timed = true;
 }
 
@@ -109,7 +101,7 @@ static void choose_way(struct dpu_machine *m)
     if (done < a->length)
         return;
 
-    a->picoseconds[a->way] = (processor_ns() - a->start_ns) * 1000 / done + 1;
+    a->picoseconds[a->way] = ((uint64_t)clock_of_thread() - a->start_ns) * 1000 / done + 1;
     uint32_t best = a->picoseconds[ALONE] <= a->picoseconds[IN_TURNS] ? ALONE : IN_TURNS;
 
     /* An engine that was never timed has 0, and so is the best. */

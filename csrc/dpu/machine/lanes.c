@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Memory of slices that are over, for the next ones: pages that exist are a third of the time that
- * it takes to get into lanes and out of them. Each has room for all lanes. */
+/* Memory of slices that are over, for the next ones: to have new pages takes longer than to fill
+ * them. Each has room for all lanes. */
 #define SPARES 8
 #define ROOM ((size_t)DPU_MACHINE_WRAM_ROOM * DPU_LOCKSTEP_MOST)
 static _Atomic(uint8_t *) spares[SPARES];

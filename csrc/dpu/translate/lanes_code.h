@@ -231,8 +231,8 @@ ALWAYS void store_each(uint8_t *wram, bits active, lanes where, lanes value, uin
 
 /* As struct dpu_lanes_call of lockstep.h, which has room for the most lanes. */
 struct call {
-    uint32_t *registers[16];
-    uint32_t pc[16], budget[16];
+    uint32_t *registers[LANES_MOST];
+    uint32_t pc[LANES_MOST], budget[LANES_MOST];
 };
 enum { R_ZERO = 34, R_CARRY = 35, ROWS };
 

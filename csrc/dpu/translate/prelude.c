@@ -2,7 +2,7 @@
 #include "prelude.h"
 
 #include "hostcode/carried_text.h"
-#include "dpu/machine/machine.h"
+#include "dpu/machine/lockstep.h"
 /* So that this file is compiled again when the texts below change. */
 #include "generated_code.h"
 
@@ -50,7 +50,10 @@ static void write_text(FILE *out, const char *text)
 void dpu_write_prelude(FILE *out, uint32_t switches, uint32_t wram_size, uint32_t lanes)
 {
     if (lanes != 0)
-        fprintf(out, "#include <immintrin.h>\n#include <stddef.h>\n#define LANES %uu\n", lanes);
+        fprintf(out,
+                "#include <immintrin.h>\n#include <stddef.h>\n"
+                "#define LANES %uu\n#define LANES_MOST %u\n",
+                lanes, DPU_LOCKSTEP_MOST);
     fputs("#include <stdbool.h>\n#include <stdint.h>\n\nenum dpu_operation_kind {\n", out);
     for (size_t i = 0; i < sizeof operation_names / sizeof *operation_names; i++)
         fprintf(out, "    DPU_OP_%s,\n", operation_names[i]);

@@ -9,7 +9,6 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <time.h>
 
 /* Some milliseconds, or some tens of them with many tasklets. Then others have their turn. */
 #define SLICE_ROUNDS (1 << 20)
@@ -20,13 +19,6 @@
 #define TRIAL_ROUNDS (1 << 16)
 
 _Static_assert(DPULIB_TOGETHER >= DPU_LOCKSTEP_MOST, "all lanes are one call");
-
-static uint64_t thread_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * CLOCK_SECOND + (uint64_t)now.tv_nsec;
-}
 
 static uint32_t engine_of(const struct dpu_t *dpu)
 {
@@ -47,6 +39,11 @@ void dpulib_take_turn(struct dpu_t *dpu)
     pthread_mutex_lock(&dpu->turn);
 }
 
+static uint64_t since(int64_t start)
+{
+    return (uint64_t)(clock_of_thread() - start);
+}
+
 static uint32_t rounds_of(const struct dpu_t *dpu)
 {
     if (!may_be_together(dpu))
@@ -60,10 +57,11 @@ enum dpu_run_status dpulib_slice(struct dpu_t *dpu)
 {
     /* Short launches are not timed: that takes some hundred nanoseconds. */
     const bool is_timed = dpu->stepping && may_be_together(dpu);
-    const uint64_t before = dpu->result.instructions, start = is_timed ? thread_ns() : 0;
+    const uint64_t before = dpu->result.instructions;
+    const int64_t start = is_timed ? clock_of_thread() : 0;
     enum dpu_run_status status = dpu_machine_slice(dpu->machine, rounds_of(dpu), &dpu->result);
     if (is_timed)
-        dpu_gain_note_alone(dpu->machine, dpu->result.instructions - before, thread_ns() - start);
+        dpu_gain_note_alone(dpu->machine, dpu->result.instructions - before, since(start));
     if (engine_of(dpu) != DPU_ENGINE_DRIFT)
         dpu_translate_poll(dpu->machine, false);
     return status;
@@ -118,7 +116,8 @@ void dpulib_slice_together(struct dpu_t *const *dpus, uint32_t count, enum dpu_r
     struct dpu_run_result *results[DPU_LOCKSTEP_MOST];
     const struct dpu_lanes_code *code = dpu_translate_lanes(dpus[0]->machine, 0);
     const bool forced = engine_of(dpus[0]) == DPU_ENGINE_LOCKSTEP;
-    uint64_t before = 0, after = 0, start = thread_ns();
+    const int64_t start = clock_of_thread();
+    uint64_t before = 0, after = 0;
     for (uint32_t i = 0; i < count; i++) {
         machines[i] = dpus[i]->machine;
         results[i] = &dpus[i]->result;
@@ -132,7 +131,7 @@ void dpulib_slice_together(struct dpu_t *const *dpus, uint32_t count, enum dpu_r
         after += results[i]->instructions;
     }
 
-    dpu_gain_note_together(machines[0], count, code->lanes, after - before, thread_ns() - start);
+    dpu_gain_note_together(machines[0], count, code->lanes, after - before, since(start));
     for (uint32_t i = count; i-- > 0;)
         pthread_mutex_unlock(&dpus[i]->turn);
 }
