@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +33,13 @@ def native_machine(machine_library: ctypes.CDLL) -> Iterator[Callable[[int], Nat
     yield make
     for machine in made:
         machine.close()
+
+
+@pytest.fixture
+def translation_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test a cache of translated code of its own; the folder that it will be in."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "offchip" / "translations"
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import platform
-import shutil
 import struct
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from dpu import DpuError
 from dpu.reports import Engine
+from tests.dpu.support.translation import needs_compiler
 
 pytestmark = [
     pytest.mark.usefixtures("threads_of_the_library"),
@@ -47,9 +47,8 @@ SUMS = [sum(range(5001)) + tasklet for tasklet in range(3)]
 
 
 @pytest.fixture
-def launch(make_set, tmp_path, monkeypatch):
+def launch(make_set, translation_cache):
     """Run the program with an engine; what it computed, and the report of its DPU."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
     def launch(engine=None, source=SOURCE):
         profile = "softThreads=1" if engine is None else f"softThreads=1,softEngine={engine}"
@@ -76,14 +75,14 @@ def test_report_names_the_engine(launch, engine, used):
 
 
 @pytest.mark.nosanitize  # code that a compiler made for a plain build
-@pytest.mark.skipif(not any(map(shutil.which, ("gcc", "clang", "cc"))), reason="needs a C compiler")
-def test_translated_programs_are_as_in_turns(launch, tmp_path):
+@needs_compiler
+def test_translated_programs_are_as_in_turns(launch, translation_cache):
     sums, turns = launch("turns")
     again, report = launch("translated")
     assert again == sums == SUMS
     assert report.engine is Engine.TRANSLATED
     assert (report.cycles, report.thread_instructions) == (turns.cycles, turns.thread_instructions)
-    assert [path.stat().st_mode & 0o777 for path in tmp_path.rglob("translations")] == [0o700]
+    assert translation_cache.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.fixture
@@ -92,8 +91,6 @@ def lanes():
     flags = Path("/proc/cpuinfo").read_text()
     if platform.machine() != "x86_64" or " avx2 " not in flags:
         pytest.skip("needs a processor with AVX2")
-    if not any(map(shutil.which, ("gcc", "clang", "cc"))):
-        pytest.skip("needs a C compiler")
 
 
 # A sum of random numbers from a seed of each DPU. Ways depend on the numbers, and one may fault.
@@ -144,9 +141,8 @@ bad: .space 4
 
 
 @pytest.fixture
-def launch_many(make_set, tmp_path, monkeypatch):
+def launch_many(make_set, translation_cache):
     """Run a program on DPUs with other data; what they computed, and their reports."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
     def launch(engine, count, bad=None):
         profile = f"softThreads=2,softEngine={engine}"
@@ -166,6 +162,7 @@ def launch_many(make_set, tmp_path, monkeypatch):
 
 
 @pytest.mark.nosanitize
+@needs_compiler
 @pytest.mark.usefixtures("lanes")
 @pytest.mark.parametrize(
     ("count", "bad", "compiler"),
@@ -255,9 +252,8 @@ def state_of(one):
 
 
 @pytest.mark.nosanitize  # code that a compiler made for a plain build
-def test_checkpoints_of_a_fault(make_set, tmp_path, monkeypatch):
+def test_checkpoints_of_a_fault(make_set, translation_cache):
     """They are the same with all engines, and can be restored where another one is used."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     sets, states = [], []
     for engine in ("turns", "drift", "translated"):
         profile = f"softThreads=1,softEngine={engine}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import os
 import random
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from tests.dpu.reference import Table
 from tests.dpu.reference.chip_programs import MRAM, Chip, draw_chip, draw_program
 from tests.dpu.reference.pairing import SEED
 from tests.dpu.reference.test_engines import SWITCHES
+from tests.dpu.support.translation import HAS_COMPILER
 from tests.dpu.support.ways import Ways
 from tests.support.full import rest_if_full
 
@@ -27,16 +27,12 @@ pytestmark = pytest.mark.nosanitize
 
 AT_ONCE = 12
 PROGRAMS = int(os.environ.get("OFFCHIP_TEST_CHIPS", "480"))
-HAS_COMPILER = any(map(shutil.which, ("gcc", "clang", "cc")))
 # So many tasklets do chips have; programs have up to that.
 TASKLETS = (24, 40, 64)
 
 
 @pytest.fixture
-def machines(
-    machine_library: ctypes.CDLL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[dict[int, Ways]]:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def machines(machine_library: ctypes.CDLL, translation_cache: Path) -> Iterator[dict[int, Ways]]:
     made = {tasklets: Ways(machine_library, tasklets, MRAM) for tasklets in TASKLETS}
     yield made
     for ways in made.values():

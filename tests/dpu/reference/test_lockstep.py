@@ -7,8 +7,6 @@
 from __future__ import annotations
 
 import random
-import shutil
-from pathlib import Path
 
 import pytest
 
@@ -17,25 +15,18 @@ from tests.dpu.reference.event_programs import Launch, draw_launch
 from tests.dpu.reference.pairing import SEED
 from tests.dpu.reference.test_engines import MRAM, PROGRAMS, SWITCHES, MakeMachine, Two
 from tests.dpu.support import native
+from tests.dpu.support.translation import needs_compiler
 
 pytestmark = [
     # The machine is built here without sanitizers; tests/dpu/unit runs it with them.
     pytest.mark.nosanitize,
-    pytest.mark.skipif(
-        not any(map(shutil.which, ("gcc", "clang", "cc"))), reason="needs a C compiler"
-    ),
+    pytest.mark.usefixtures("translation_cache"),
+    needs_compiler,
 ]
 
 SECONDS = 300
 LONGEST = 300
 ENGINES = (native.ENGINE_AUTO, native.ENGINE_DRIFT, native.ENGINE_TURNS)
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a cache of translated code that only this test has."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "offchip" / "translations"
 
 
 class Group:

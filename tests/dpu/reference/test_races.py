@@ -7,9 +7,7 @@
 from __future__ import annotations
 
 import random
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -19,12 +17,12 @@ from tests.dpu.reference.pairing import SEED
 from tests.dpu.reference.random_programs import PLAIN, SCRATCH, SUMS, ZERO
 from tests.dpu.reference.test_engines import PROGRAMS, MakeMachine, Two
 from tests.dpu.support import native
+from tests.dpu.support.translation import HAS_COMPILER
 
 # The machine is built here without sanitizers; tests/dpu/unit runs it with them.
-pytestmark = pytest.mark.nosanitize
+pytestmark = [pytest.mark.nosanitize, pytest.mark.usefixtures("translation_cache")]
 
 SHARED = SUMS + 256
-HAS_COMPILER = any(map(shutil.which, ("gcc", "clang", "cc")))
 ENGINES = (native.ENGINE_DRIFT, native.ENGINE_TRANSLATED)
 
 
@@ -48,12 +46,6 @@ class RacyProgram(EventProgram):
         mask = self.rng.choice([0x1F, 0xFF])
         self.emit("and:rrici", rc=SCRATCH, ra=SCRATCH, imm=mask, cc=3, pc=here + 3)
         self.words.append(draw_fault(self.table, self.rng))
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give a cache of translated code that only this test has."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
 def run_in_pieces(two: Two, rng: random.Random, translates: bool) -> None:

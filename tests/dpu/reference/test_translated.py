@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from pathlib import Path
 
 import pytest
@@ -18,24 +17,17 @@ from tests.dpu.reference.pairing import SEED
 from tests.dpu.reference.test_engines import PROGRAMS, SWITCHES, MakeMachine, Two
 from tests.dpu.support import native
 from tests.dpu.support.native import NativeMachine
+from tests.dpu.support.translation import needs_compiler
 
 pytestmark = [
     # The machine is built here without sanitizers; tests/dpu/unit runs it with them.
     pytest.mark.nosanitize,
-    pytest.mark.skipif(
-        not any(map(shutil.which, ("gcc", "clang", "cc"))), reason="needs a C compiler"
-    ),
+    pytest.mark.usefixtures("translation_cache"),
+    needs_compiler,
 ]
 
 SECONDS = 300
 ENGINES = (native.ENGINE_DRIFT, native.ENGINE_TRANSLATED, native.ENGINE_TURNS)
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a cache of translated code that only this test has."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "offchip" / "translations"
 
 
 def run_in_pieces(machine: NativeMachine, rng: random.Random) -> bool:
@@ -116,7 +108,7 @@ def test_changes_of_iram(table: Table, native_machine: MakeMachine, rng: random.
 
 
 def test_translated_code_is_used_again(
-    table: Table, native_machine: MakeMachine, cache: Path
+    table: Table, native_machine: MakeMachine, translation_cache: Path
 ) -> None:
     programs = [EventProgram(table, random.Random(i), 4, None).words for i in range(3)]
     others = [[table["or:rri"].encode(ra=24, imm=i), table["stop:ci"].encode()] for i in range(6)]
@@ -139,7 +131,7 @@ def test_translated_code_is_used_again(
         return after.compiled - before.compiled, after.loaded - before.loaded
 
     assert translate(0) == (1, 0)
-    (file,) = cache.iterdir()
+    (file,) = translation_cache.iterdir()
     assert translate(1) == (1, 0)
     assert translate(0) == (0, 1)
 

@@ -18,13 +18,14 @@ import pytest
 
 from dpu.elf.format import IRAM_BASE, MRAM_BASE, SectionType
 from dpu.elf.reader import ElfFile
-from dpu.toolchain import BuildOptions, Toolchain, ToolchainError, build
+from dpu.toolchain import BuildOptions, Toolchain
 from tests.dpu.reference.chip_programs import draw_chip
 from tests.dpu.support.native import DONE
 from tests.dpu.support.running import SEED
 from tests.dpu.support.ways import Ways
 from tests.dpu.toolchain.generated import make_program
 from tests.dpu.toolchain.reference_host import START, Reference, find_reference
+from tests.dpu.toolchain.what_fits import build_what_fits
 from tests.support.full import rest_if_full
 
 # The machine is built here without sanitizers; tests/dpu/unit runs it with them.
@@ -102,7 +103,7 @@ def in_mram(text: str, rng: random.Random) -> str:
 def build_program(
     text: str, folder: Path, level: str, sizes: str, tasklets: int, toolchain: Toolchain
 ) -> ElfFile:
-    """Compile at a level, or for size what has too many instructions at that level."""
+    """Compile a program, for size if it is too large at that level."""
     sources = [folder / "main.c", folder / "body.c"]
     sources[0].write_text(MAIN.replace("START", str(START)))
     sources[1].write_text(text)
@@ -110,16 +111,8 @@ def build_program(
     defines |= {"STACK_SIZE_DEFAULT": 256, "STACK_SIZE_TASKLET_0": 8192}
     path = folder / "program.dpu"
 
-    def compile(level: str) -> None:
-        options = BuildOptions(level=level, defines=defines, options=OPTIONS, sizes=sizes)
-        build(sources, path, options, toolchain=toolchain)
-
-    try:
-        compile(level)
-    except ToolchainError as error:
-        if "IRAM overflows" not in str(error):
-            raise
-        compile("-Os")
+    options = BuildOptions(level=level, defines=defines, options=OPTIONS, sizes=sizes)
+    build_what_fits(sources, path, options, toolchain)
     return ElfFile(path.read_bytes())
 
 

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from dpu.toolchain import BuildOptions, Toolchain, ToolchainError, build
+from dpu.toolchain import BuildOptions, Toolchain
 from dpu.toolchain.link.program import Program
 from tests.dpu.support.native import DONE
 from tests.dpu.support.running import SEED, Running
 from tests.dpu.toolchain.generated import make_program
 from tests.dpu.toolchain.reference_host import START, Reference, find_reference
+from tests.dpu.toolchain.what_fits import build_what_fits
 from tests.support.full import rest_if_full
 
 _LEVELS = ("-O2", "-O0", "-O1", "-O3", "-Os")
@@ -38,21 +39,6 @@ int main(void) {{ unsigned long long h = {START}ull; body_{number}(&h); result =
 """
 
 
-def _build(source: Path, path: Path, level: str, toolchain: Toolchain) -> None:
-    """Compile at a level, or for size what has too many instructions at that level."""
-
-    def compile(level: str) -> None:
-        options = BuildOptions(level=level, defines={"STACK_SIZE_DEFAULT": 8192}, options=_OPTIONS)
-        build([source], path, options, toolchain=toolchain)
-
-    try:
-        compile(level)
-    except ToolchainError as error:
-        if "IRAM overflows" not in str(error):
-            raise
-        compile("-Os")
-
-
 @pytest.mark.parametrize("first", rest_if_full(range(0, _COUNT, _AT_ONCE), 1))
 def test_random_programs_give_the_same_as_on_the_host(
     toolchain: Toolchain,
@@ -62,6 +48,7 @@ def test_random_programs_give_the_same_as_on_the_host(
     first: int,
 ) -> None:
     level = _LEVELS[first // _AT_ONCE % len(_LEVELS)]
+    options = BuildOptions(level=level, defines={"STACK_SIZE_DEFAULT": 8192}, options=_OPTIONS)
     numbers = range(first, min(first + _AT_ONCE, _COUNT))
     texts = [
         make_program(random.Random(f"{SEED} {number}"), f"body_{number - first}")
@@ -72,7 +59,7 @@ def test_random_programs_give_the_same_as_on_the_host(
         print(f"seed {SEED} program {number} {level}")
         source, path = tmp_path / "dpu.c", tmp_path / "program.dpu"
         source.write_text(_on_dpu(text, number - first))
-        _build(source, path, level, toolchain)
+        build_what_fits([source], path, options, toolchain)
         with Running(machine_library, path.read_bytes()) as dpu:
             assert dpu.launch() == DONE
             assert dpu.get("result", "Q") == [expected[number - first]]
