@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* machine.c: the machine's life, its memories and its state. */
 #include "ahead_marks.h"
+#include "dram.h"
+#include "tlb.h"
 #include "issue.h"
 #include "observed.h"
 #include "program.h"
@@ -103,6 +105,12 @@ static void set_up_threads(struct dpu_machine *m)
     m->threads[DPU_MACHINE_THREADS_ROOM].op = &m->operations[DPU_MACHINE_IRAM + 1];
 }
 
+static void reset_banks_and_pages(struct dpu_machine *m)
+{
+    dpu_dram_reset(m);
+    dpu_tlb_reset(m);
+}
+
 struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options)
 {
     struct dpu_machine_options chosen;
@@ -133,6 +141,7 @@ struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options
     m->mram_size = chip.mram;
     m->counter.mode = 3;
     dpu_timing_set_up(m);
+    reset_banks_and_pages(m);
     set_up_threads(m);
     return m;
 }
@@ -156,18 +165,20 @@ void dpu_machine_get_options(const struct dpu_machine *m, struct dpu_machine_opt
     *options = m->options;
 }
 
+/* Else a launch goes on with what it has left in them. */
+static bool has_other_banks_or_pages(const struct dpu_machine *m,
+                                     const struct dpu_machine_options *options)
+{
+    const struct dpu_machine_options *own = &m->options;
+    return own->dram_banks != options->dram_banks || own->dram_mhz != options->dram_mhz ||
+           own->dram_row_bytes != options->dram_row_bytes ||
+           own->tlb_entries != options->tlb_entries || own->tlb_page != options->tlb_page;
+}
+
 bool dpu_machine_set_options(struct dpu_machine *m, const struct dpu_machine_options *options)
 {
     if (!options_are_valid(options) || !has_same_sizes(m, options))
         return false;
-
-    /* Another engine goes on with the banks, pages and refreshes of the launch. */
-    struct dpu_machine_options other = *options;
-    other.engine = m->options.engine;
-    if (memcmp(&other, &m->options, sizeof other) == 0) {
-        m->options.engine = options->engine;
-        return true;
-    }
 
     /* The counter goes on from its value, whatever the other accounting would have counted. */
     uint64_t value = dpu_counter_value(m);
@@ -175,8 +186,11 @@ bool dpu_machine_set_options(struct dpu_machine *m, const struct dpu_machine_opt
     /* Operations depend on the switches. */
     if (options->switches != m->options.switches)
         m->iram_changed = true;
+    bool has_others = has_other_banks_or_pages(m, options);
     m->options = *options;
     dpu_timing_set_up(m);
+    if (has_others)
+        reset_banks_and_pages(m);
     dpu_cache_free(m); /* it may have other lines */
     m->refresh_interval = m->launch_cycles;
     dpu_counter_start(m, value, m->counter.mode);

@@ -28,10 +28,6 @@ void dpu_timing_set_up(struct dpu_machine *m)
         m->far_bits &= ~DPU_MRAM_WINDOW;
     m->read_wait = has_banks ? m->options.dram_read_return : m->options.dma_read_latency;
     m->write_wait = has_banks ? m->options.dram_write_return : m->options.dma_write_latency;
-    if (has_banks)
-        dpu_dram_reset(m);
-    if (has_tlb)
-        dpu_tlb_reset(m);
 }
 
 /* Refreshes are counted from the boot, so that a launch takes the same cycles each time. Transfers
