@@ -309,8 +309,11 @@ static void test_what_only_turns_can_run(void)
         LOAD(machine, STOP, words[i]);
         CHECK(dpu_machine_launch(machine, NULL) == DPU_RUN_DONE);
         CHECK(strcmp(dpu_machine_engine_name(machine), "turns") == 0);
+        LOAD(machine, words[i], STOP);
+        CHECK(dpu_machine_launch(machine, NULL) == DPU_RUN_DONE);
+        CHECK(strcmp(dpu_machine_engine_name(machine), "turns") == 0);
         /* Another program. */
-        LOAD_AT(machine, 1, STOP);
+        LOAD(machine, STOP, STOP);
         CHECK(dpu_machine_launch(machine, NULL) == DPU_RUN_DONE);
         CHECK(strcmp(dpu_machine_engine_name(machine), "drift") == 0);
         dpu_machine_destroy(machine);
