@@ -19,6 +19,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+# Threads of OpenBLAS, which NumPy has, spin after each start, here and in what tests start, for
+# half of the time that an import of NumPy takes. With the least of its limits they sleep at once.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+
 # Its thread pool must not be taken for a leak of the first test that imports it.
 import numpy as np  # noqa: F401
 import pytest
@@ -189,31 +193,42 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only `make test-full` runs, and put tests that are to be alone at the end."""
+    """Leave out what only `make test-full` runs, and put tests that are to be alone at the end.
+
+    C programs are the first, as some of them take long: at the end, all others would wait for them.
+    """
     left_out = [] if FULL else [item for item in items if item.get_closest_marker("full")]
     if left_out:
         items[:] = [item for item in items if not item.get_closest_marker("full")]
     left_out += leave_out_long(items, TIMES)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-    items.sort(key=_is_alone)
+    items.sort(key=lambda item: (_is_alone(item), item.path.name != "test_c_units.py"))
 
 
 def _is_alone(item: pytest.Item) -> bool:
     return item.get_closest_marker("alone") is not None
 
 
+def _spare_the_collector() -> None:
+    """Have later collections pass over what is there now."""
+    gc.collect()
+    gc.freeze()
+
+
 # Around the time limit of a test, which is not for what it waits for here.
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
     with room(_is_alone(item)):
-        return (yield)
+        result = yield
+    if nextitem is not None and nextitem.path != item.path:
+        _spare_the_collector()
+    return result
 
 
 def pytest_collection_finish() -> None:
     """Spare the garbage collector what thousands of collected tests consist of."""
-    gc.collect()
-    gc.freeze()
+    _spare_the_collector()
 
 
 @pytest.fixture(autouse=True)
