@@ -15,7 +15,7 @@ from tests.support.full import share
 __all__ = ["SIGNALS", "interrupt_at_random"]
 
 # Of each call that is tried.
-SIGNALS = share(10, 1000)
+SIGNALS = share(5, 1000)
 
 # A signal that has not arrived by then is lost.
 LOST_S = 5

@@ -389,7 +389,7 @@ def test_a_limit_that_leaves_no_time() -> None:
 @pytest.mark.parametrize("memory", [float("inf"), 30e6])
 def test_a_limit_ends_the_search(memory: float) -> None:
     given = large()
-    given.mapper.time_limit = 4
+    given.mapper.time_limit = 1.5
     given.mapper.memory_limit = memory
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -18,6 +18,7 @@ import pytest
 from tests.dpu.abi.case_runs import environment, run_case
 from tests.dpu.abi.test_c_api import SPECIAL, UNSANITIZED, case_names
 from tests.support.builds import ROOT, c_program
+from tests.support.full import share
 
 RUN_MODULE = Path(__file__).resolve().parents[2] / "support" / "run_module.py"
 LIMIT_S = 100
@@ -154,7 +155,7 @@ def names() -> list[str]:
 def test_cases_of_the_c_api_pass_with_a_server(compiler, checked, start_server, tmp_path) -> None:
     program = checked(c_program("tests/dpu/abi/all_cases", "installed"))
     _, path = start_server()
-    for name in names():
+    for name in names()[:: share(4, 1)]:
         run_case(program, name, tmp_path, DPU_SOFT_SERVERS=path,
                  UPMEM_PROFILE_BASE="softServers=only")  # fmt: skip
 

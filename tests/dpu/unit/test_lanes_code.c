@@ -13,9 +13,9 @@
 
 #include <stdlib.h>
 
-/* Loads and stores, and a fifth of all forms, as vectors take a compiler ten times as long as
- * words; which, depends on the seed. */
-enum { SOME_PROGRAMS = 4, STEP = 10 };
+/* Loads and stores, and some other forms, as vectors take a compiler ten times as long as words;
+ * which, depends on the seed. Each for the most lanes and for 8, or with OFFCHIP_FULL=1 for both. */
+enum { PROGRAMS_IN_ALL = 4, STEP = 10 };
 
 static uint32_t lanes;
 static struct dpu_machine *machines[DPU_LOCKSTEP_MOST];
@@ -156,9 +156,11 @@ int main(void)
 
     wram = aligned_alloc(64, (size_t)DPU_MACHINE_WRAM * most);
     CHECK(wram != NULL);
-    for (uint32_t i = 0; i < SOME_PROGRAMS; i++) {
+    const char *full = getenv("OFFCHIP_FULL");
+    const uint32_t step = full != NULL && *full == '1' ? 1 : PROGRAMS_IN_ALL - 1;
+    for (uint32_t i = 0; i < PROGRAMS_IN_ALL; i += step) {
         lanes = i % 2 == 0 ? most : 8;
-        if (i < SOME_PROGRAMS / 2)
+        if (i < PROGRAMS_IN_ALL / 2)
             choose_accesses(forms);
         else
             choose_forms(forms, first + i * PAIRS * STEP, STEP);
