@@ -125,7 +125,11 @@ class Store:
 
     def done(self) -> set[int]:
         """Return the numbers of the chunks that are there."""
-        return {number for (number,) in self._all("SELECT number FROM chunks")}
+        numbers = {number for (number,) in self._all("SELECT number FROM chunks")}
+        # A column whose definition is damaged may have anything.
+        if not all(isinstance(number, int) for number in numbers):
+            raise StoreError(f"{self.path} is damaged: a chunk has no number")
+        return numbers
 
     def reasons(self) -> dict[int, str]:
         """Return why the first invalid point of each chunk is invalid, in their order."""

@@ -348,6 +348,19 @@ def test_damaged_files_are_refused_or_read(good, data):
     assert message == "" or str(bad) in message
 
 
+def test_chunks_without_numbers_are_damage(good):
+    text, bad = good
+    # Another definition of the column, which SQLite reads from rows that have nothing for it.
+    damaged = text.replace(b"chunks (number INTEGER PRIMARY", b"chunks (number INTEGER PR1MARY")
+    assert damaged != text
+    bad.write_bytes(damaged)
+    with (
+        closing(Store(bad, DESCRIBED, ["size"], ["energy"])) as store,
+        pytest.raises(StoreError, match=f"{bad} is damaged: a chunk has no number"),
+    ):
+        store.done()
+
+
 def test_parquet_needs_pyarrow(spec, tmp_path):
     found = spec.explore(AXES)
     try:
