@@ -63,6 +63,7 @@ cdef class Model:
     cdef readonly list columns
     cdef object tables
     cdef dict column_numbers
+    cdef object zeros  # a number for each column; copies of it cost little
 
     def __cinit__(self):
         self.c = NULL
@@ -85,6 +86,7 @@ cdef class Model:
             raise ProblemError(reason, path)
         self.columns = name_columns(self.raw_columns(), tables)
         self.column_numbers = {column: i for i, column in enumerate(self.columns)}
+        self.zeros = array("d", bytes(self.c.column_count * sizeof(double)))
 
     def __dealloc__(self):
         forge_model_destroy(self.c)
@@ -139,7 +141,7 @@ cdef class Model:
         cdef const double[::1] numbers
         cdef double[::1] row
         cdef const double *start = NULL
-        values = array("d", bytes(self.c.column_count * sizeof(double)))
+        values = self.zeros[:]
         row = values
         changes = {**(changed or {}), **parameters}
         if changes:
