@@ -63,7 +63,8 @@ def time_calls(ranks: int, plan: Sequence[tuple[str, int]]) -> list[float]:
     """Start ranks, and return the seconds that calls of accl take.
 
     A value is the mean of 10 calls, on the slowest rank, in its fastest round; rounds go on for a
-    tenth of a second. Where there is a core for each rank, each has one of its own.
+    tenth of a second, or up to a second where ranks wait for cores. Where there is a core for each
+    rank, each has one of its own.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def time_calls(ranks: int, plan: Sequence[tuple[str, int]]) -> list[float]:
     Raises
     ------
     RuntimeError
-        A rank failed; the message is what it wrote.
+        A rank failed, and the message is what it wrote; or they took longer than 100 s.
     """
     job = f"accelforge-{uuid.uuid4().hex}"
     words = [sys.executable, "-P", str(PROGRAM), job, str(ranks)]
@@ -90,10 +91,15 @@ def time_calls(ranks: int, plan: Sequence[tuple[str, int]]) -> list[float]:
     ]
     try:
         printed = [process.communicate(timeout=LIMIT) for process in started]
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(
+            f"{ranks} ranks of accl did not time {len(plan)} calls in {LIMIT} s: other programs "
+            f"have the cores of this machine. Try again when it is idle, or with fewer ranks"
+        ) from None
     finally:
         for process in started:
-            process.kill()
-            process.wait()
+            with process:  # closes its pipes too
+                process.kill()
     for process, (_, errors) in zip(started, printed, strict=True):
         if process.returncode:
             raise RuntimeError(f"a rank of accl ended with status {process.returncode}: {errors}")
@@ -103,6 +109,8 @@ def time_calls(ranks: int, plan: Sequence[tuple[str, int]]) -> list[float]:
 
 def calibrate_ranks(ranks: int = 2) -> RankFigures:
     """Measure ranks of accl on this host, once for each process; it takes about two seconds.
+
+    Where ranks wait for cores it takes some times as long.
 
     Barriers, broadcasts of 256 bytes to 256 KiB and additions of vectors as long are timed. Nothing
     is written to disk.

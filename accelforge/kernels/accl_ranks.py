@@ -20,7 +20,9 @@ import numpy as np
 
 from accl import ACCLReduceFunctions, accl
 
-BUDGET, CALLS = 0.1, 10  # seconds for all calls of a kind, and calls that are timed together
+# Seconds for all calls of a kind; and as long as there are fewer rounds than that.
+BUDGET, LONGEST, ENOUGH = 0.1, 1.0, 100
+ROUNDS, CALLS = 10, 10  # rounds between looks at the clock, calls that are timed together
 
 
 def call_of(device: Any, name: str, size: int) -> Callable[[], object]:
@@ -46,17 +48,23 @@ def call_of(device: Any, name: str, size: int) -> Callable[[], object]:
 
 def best(device: Any, call: Callable[[], object]) -> float:
     """Return the shortest time of a call, in seconds, on this rank."""
-    shortest = rounds(device, call, 10)
-    enough = device.allocate((1,), np.int64)
-    enough[0] = BUDGET / (shortest * CALLS) + 10
-    device.bcast(enough)  # all do as many
-    return min(shortest, rounds(device, call, int(enough[0])))
+    # Where ranks wait for a core, a round takes a thousand times as long as the shortest one.
+    shortest, count, start = float("inf"), 0, time.perf_counter()
+    goes_on = device.allocate((1,), np.int64)
+    goes_on[0] = 1
+    while goes_on[0]:
+        shortest = min(shortest, rounds(device, call))
+        count += ROUNDS
+        limit = BUDGET if count >= ENOUGH else LONGEST
+        goes_on[0] = time.perf_counter() < start + limit
+        device.bcast(goes_on)  # all do as many
+    return shortest
 
 
-def rounds(device: Any, call: Callable[[], object], count: int) -> float:
-    """Return the shortest time of a call in a number of rounds."""
+def rounds(device: Any, call: Callable[[], object]) -> float:
+    """Return the shortest time of a call in some rounds."""
     shortest = float("inf")
-    for _ in range(count):
+    for _ in range(ROUNDS):
         device.barrier()
         start = time.perf_counter()
         for _ in range(CALLS):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import accelforge as af
 from accelforge import kernels
 from accelforge.devices import HostFigures, host
+from accelforge.kernels import accl_calibration, accl_ranks
 from accelforge.kernels.accl_calibration import time_calls
 from accelforge.kernels.operations import INSTRUCTIONS, OPERATIONS, count_instructions
 from accelforge.prediction import (
@@ -246,6 +248,35 @@ def test_wrong_result_of_the_host_is_an_error() -> None:
 def test_failing_ranks_are_reported() -> None:
     with pytest.raises(RuntimeError, match=r"ended with status 1:(.|\n)*unknown call nap"):
         time_calls(2, [("nap", 4)])
+
+
+def test_ranks_that_take_too_long_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accl_calibration, "LIMIT", 0.01)
+    with pytest.raises(RuntimeError, match=r"2 ranks of accl did not time 1 calls in 0.01 s: "):
+        time_calls(2, [("barrier", 0)])
+
+
+@pytest.mark.parametrize(
+    ("barrier", "calls", "seconds"), [(1e-5, 50_000, 0.1), (0.02, 500, 1.0), (3.0, 100, 30.0)]
+)
+def test_calls_are_timed_for_a_time(
+    monkeypatch: pytest.MonkeyPatch, barrier: float, calls: int, seconds: float
+) -> None:
+    # A clock that only they move.
+    now, made = [0.0], [0]
+    monkeypatch.setattr(accl_ranks, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+
+    def wait() -> None:
+        now[0] += barrier
+
+    def call() -> None:
+        now[0] += 1e-6
+        made[0] += 1
+
+    device = SimpleNamespace(allocate=np.zeros, barrier=wait, bcast=lambda array: None)
+    assert accl_ranks.best(device, call) == pytest.approx(1e-6)
+    assert made[0] == pytest.approx(calls, rel=0.01)
+    assert now[0] == pytest.approx(seconds, rel=0.01)
 
 
 def test_sizes_that_kernels_cannot_have_are_refused() -> None:
