@@ -139,7 +139,7 @@ static int keep(void *argument)
     pid_t pid;
     if (!spawn(command, &pid))
         return 1;
-    setpriority(PRIO_PROCESS, (id_t)pid, command->nice);
+    setpriority(PRIO_PROCESS, (id_t)pid, getpriority(PRIO_PROCESS, 0) + command->nice);
     wait_for(pid, command->deadline);
     if (!has_ended(pid))
         kill(-pid, SIGKILL);

@@ -93,6 +93,9 @@ bool dpu_job_compile(struct dpu_program *program, bool everything, uint32_t lane
     *figures = (struct host_build_figures){0};
     if (!host_compiler_find(&compiler, "DPU_SOFT_CC"))
         return false;
+    /* It is waited for then. */
+    if (everything)
+        compiler.nice = 0;
 
     make_key(program, &compiler, lanes, build.key);
     return host_build_make(&build, &loaded->object, figures) && dpu_module_take(loaded);

@@ -102,8 +102,8 @@ static bool take_module(struct unit *unit, struct host_object *object)
     return true;
 }
 
-/* Without the lock. */
-static bool build(struct unit *unit, struct ve_translate_totals *figures)
+/* Without the lock. A compiler that is waited for has the priority of who waits. */
+static bool build(struct unit *unit, bool is_waited_for, struct ve_translate_totals *figures)
 {
     struct host_compiler compiler;
     struct host_object object;
@@ -115,6 +115,8 @@ static bool build(struct unit *unit, struct ve_translate_totals *figures)
         host_background_unlock();
         return false;
     }
+    if (is_waited_for)
+        compiler.nice = 0;
 
     bool done = make_source(unit->plan, &source);
     if (done) {
@@ -169,8 +171,9 @@ static bool perform_next(void)
         return false;
 
     struct ve_translate_totals figures = {0};
+    bool is_waited_for = service.engine == VE_ENGINE_TRANSLATED;
     host_background_unlock();
-    bool done = build(unit, &figures);
+    bool done = build(unit, is_waited_for, &figures);
     host_background_lock();
 
     service.totals.compiled += figures.compiled;

@@ -15,6 +15,7 @@
 #include "tests/dpu/support/program.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,6 +88,36 @@ static void test_zig(const char *here)
     CHECK(setenv("PATH", library, 1) == 0 && host_compiler_find(&c, "DPU_SOFT_CC"));
     snprintf(zig, sizeof zig, "%s/zig", library);
     CHECK(strcmp(c.words[0], zig) == 0 && strcmp(c.words[1], "cc") == 0);
+}
+
+/* How far the process of the last compiler was behind this one. */
+static int niceness(void)
+{
+    char text[16] = "";
+    FILE *file = fopen("niceness", "r");
+    CHECK(file != NULL && fgets(text, sizeof text, file) != NULL && fclose(file) == 0);
+    unlink("niceness");
+    return atoi(text) - getpriority(PRIO_PROCESS, 0);
+}
+
+/* Others go first, unless a launch waits for all of a program. */
+static void test_priority(const char *here)
+{
+    char command[5000], text[5000];
+    snprintf(text, sizeof text, "sleep 0.2; nice >'%s/niceness'; exit 1", here);
+    write_command("noting", text);
+    snprintf(command, sizeof command, "%s/noting", here);
+    CHECK(setenv("DPU_SOFT_CC", command, 1) == 0);
+    struct dpu_machine *m = dpu_new(DPU_ACCOUNTING_PIPELINE, 0);
+    LOAD(m, MOVE(0, 77), STOP);
+    CHECK(!dpu_translate_wait(m, clock_deadline(60 * CLOCK_SECOND)));
+    CHECK(niceness() == 0);
+
+    struct dpu_loaded loaded;
+    struct host_build_figures figures;
+    CHECK(!dpu_job_compile(m->program, false, 0, &loaded, &figures));
+    CHECK(niceness() > 0);
+    dpu_machine_destroy(m);
 }
 
 /* It is killed, with what it has started. */
@@ -168,6 +199,7 @@ int main(void)
     snprintf(command, sizeof command, "%s/copying", here);
     CHECK(translate(command));
 
+    test_priority(here);
     test_commands(here);
     test_zig(here);
     CHECK(unsetenv("DPU_SOFT_CC") == 0);

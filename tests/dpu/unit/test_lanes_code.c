@@ -13,8 +13,8 @@
 
 #include <stdlib.h>
 
-/* Loads and stores, and some other forms, as vectors take a compiler ten times as long as words;
- * which, depends on the seed. Each for the most lanes and for 8, or with OFFCHIP_FULL=1 for both. */
+/* Loads and stores in the most lanes, and some other forms in 8, as vectors take a compiler ten
+ * times as long as words; which forms, depends on the seed. With OFFCHIP_FULL=1 both in both. */
 enum { PROGRAMS_IN_ALL = 4, STEP = 10 };
 
 static uint32_t lanes;

@@ -14,6 +14,8 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 /* Registers: the count at which code changes, and an address. */
 enum { CHANGE = 57, ADDRESS = 21 };
@@ -303,31 +305,77 @@ static void test_without_a_compiler_code_is_interpreted(void)
     ve_core_destroy(core);
 }
 
-/* Vectors take long between branches: time counts, not how many branches there were. */
-static void test_vector_code_is_translated_after_few_branches(void)
+/* Runs a loop whose vectors take long: another one with each number of divisions. */
+static void run_vector_loop(enum ve_engine engine, size_t divisions)
 {
-    enum { BRANCHES = 300000, DIVISIONS = 16 };
+    enum { BRANCHES = 300000 };
     size_t at = 0;
-    while (at < DIVISIONS)
+    while (at < divisions)
         code[at++] = WORD(VFDIV_D, UINT64_C(1) << 24 | 2 << 16 | 3 << 8);
     code[at++] = WORD(LEA, SX(COUNTER) | SZ(COUNTER) | DISPLACEMENT(-1));
     code[at] = BRANCH(BR_L, VE_GREATER, SY(COUNTER), -8 * (int)at);
     code[at + 1] = RETURN;
     ve_code_changed();
-    ve_translate_use(VE_ENGINE_AUTO);
-    uint64_t before = compiled();
+    ve_translate_use(engine);
     struct ve_core *core = make_core(6);
     core->s[COUNTER] = BRANCHES;
     core->vl = VE_VECTOR_LENGTH;
     CHECK(ve_core_run(core, (uint64_t)(uintptr_t)code));
+    ve_core_destroy(core);
+}
+
+/* True if the background does one more of what is counted, of which there were BEFORE. */
+static bool does_one_more(uint64_t (*count)(void), uint64_t before)
+{
     int64_t deadline = clock_deadline(60 * CLOCK_SECOND);
-    while (compiled() == before && clock_now() < deadline) {
+    while (count() == before && clock_now() < deadline) {
         host_background_lock();
         host_background_wait(clock_deadline(100 * CLOCK_MILLISECOND));
         host_background_unlock();
     }
-    CHECK(compiled() == before + 1);
-    ve_core_destroy(core);
+    return count() == before + 1;
+}
+
+static uint64_t failed(void)
+{
+    struct ve_translate_totals totals;
+    ve_translate_get_totals(&totals);
+    return totals.failed;
+}
+
+/* Vectors take long between branches: time counts, not how many branches there were. */
+static void test_vector_code_is_translated_after_few_branches(void)
+{
+    uint64_t before = compiled();
+    run_vector_loop(VE_ENGINE_AUTO, 16);
+    CHECK(does_one_more(compiled, before));
+}
+
+/* How far the process of a compiler, which fails, is behind this one. */
+static int niceness(enum ve_engine engine, size_t divisions)
+{
+    char text[16] = "";
+    uint64_t before = failed();
+    run_vector_loop(engine, divisions);
+    CHECK(does_one_more(failed, before));
+    FILE *file = fopen("niceness", "r");
+    CHECK(file != NULL && fgets(text, sizeof text, file) != NULL && fclose(file) == 0);
+    unlink("niceness");
+    return atoi(text) - getpriority(PRIO_PROCESS, 0);
+}
+
+static void test_a_compiler_is_behind_others_unless_it_is_waited_for(void)
+{
+    FILE *file = fopen("noting", "w");
+    char here[4096], command[5000];
+    CHECK(getcwd(here, sizeof here) != NULL);
+    CHECK(file != NULL &&
+          fprintf(file, "#!/bin/sh\nsleep 0.2; nice >'%s/niceness'; exit 1\n", here) > 0 &&
+          fclose(file) == 0 && chmod("noting", 0755) == 0);
+    snprintf(command, sizeof command, "%s/noting", here);
+    CHECK(setenv(VE_COMPILER_VARIABLE, command, 1) == 0);
+    CHECK(niceness(VE_ENGINE_TRANSLATED, 17) == 0);
+    CHECK(niceness(VE_ENGINE_AUTO, 18) > 0);
 }
 
 int main(void)
@@ -343,6 +391,7 @@ int main(void)
     test_the_cache_has_code_of_another_address();
     test_what_is_damaged_in_the_cache_is_compiled_again();
     test_vector_code_is_translated_after_few_branches();
+    test_a_compiler_is_behind_others_unless_it_is_waited_for();
     test_without_a_compiler_code_is_interpreted();
     return 0;
 }
