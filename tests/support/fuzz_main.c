@@ -21,6 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A build for coverage has no sanitizers. */
+#pragma weak __sanitizer_set_death_callback
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MAX_FILES 256
@@ -221,7 +224,8 @@ int main(int argc, char **argv)
     }
     signal(SIGABRT, on_signal);
     signal(SIGALRM, on_signal);
-    __sanitizer_set_death_callback(keep_input);
+    if (__sanitizer_set_death_callback != NULL)
+        __sanitizer_set_death_callback(keep_input);
     printf("seed %" PRIu64 "\n", seed);
     fflush(stdout);
     for (size_t i = 0; i < nfiles; i++) {

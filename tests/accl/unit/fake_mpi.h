@@ -424,7 +424,8 @@ void *__wrap_dlsym(void *library, const char *name);
 void *__wrap_dlsym(void *library, const char *name)
 {
     void *address = NULL;
-    CHECK(library != NULL);
+    if (library == NULL) /* as buildtools/coverage_exit.c asks, in all of the process */
+        return NULL;
     if (fake.missing != NULL && strcmp(fake.missing, name) == 0)
         return NULL;
     for (const struct fake_symbol *s = fake_symbols; s->name != NULL; s++)
