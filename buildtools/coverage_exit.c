@@ -19,7 +19,7 @@ void __gcov_dump(void);
 
 #ifdef OFFCHIP_COVERAGE_PRELOADED
 
-enum { MAX_DUMPS = 64 };
+enum { MAX_DUMPS = 4096 };
 
 static dump_function *dumps[MAX_DUMPS];
 static size_t count;
