@@ -3,6 +3,8 @@
 #include "cases.h"
 #include "veosoft.h"
 
+#include <time.h>
+
 CASE(a_call_that_has_not_begun_is_cancelled)
 {
     struct fixture f = set_up();
@@ -122,11 +124,13 @@ CASE(stack_arguments_of_a_cancelled_call_stay)
 /* However close to its beginning: a call is either executed or cancelled. */
 CASE(a_call_is_executed_or_cancelled)
 {
-    enum { N = 20000 };
+    /* Beside other load, a round takes as long as turns on a core. */
+    enum { N = 20000, LEAST = 1000, SECONDS = 10 };
     struct fixture f = set_up();
     uint64_t count = symbol(&f, "count");
     uint64_t executed = 0;
-    for (int i = 0; i < N; i++) {
+    const time_t end = time(NULL) + SECONDS;
+    for (int i = 0; i < N && (i < LEAST || time(NULL) < end); i++) {
         uint64_t first = veo_call_async(f.ctx, count, NULL);
         uint64_t second = veo_call_async(f.ctx, count, NULL);
         for (volatile int pause = i % 200; pause > 0; pause--)
