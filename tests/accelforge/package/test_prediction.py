@@ -279,6 +279,20 @@ def test_calls_are_timed_for_a_time(
     assert now[0] == pytest.approx(seconds, rel=0.01)
 
 
+def test_all_ranks_time_as_many_rounds_as_the_first_one() -> None:
+    said, made = iter([1, 1, 0]), [0]
+
+    def bcast(array: np.ndarray) -> None:
+        array[0] = next(said)
+
+    def call() -> None:
+        made[0] += 1
+
+    device = SimpleNamespace(allocate=np.zeros, barrier=lambda: None, bcast=bcast)
+    accl_ranks.best(device, call)
+    assert made[0] == 3 * accl_ranks.ROUNDS * accl_ranks.CALLS
+
+
 def test_sizes_that_kernels_cannot_have_are_refused() -> None:
     with pytest.raises(ValueError, match="multiple of 24, not 100"):
         kernels.veo_dgemm(100)
