@@ -8,6 +8,7 @@
  * process that a signal ends is not counted.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ enum { MAX_DUMPS = 4096 };
 
 static dump_function *dumps[MAX_DUMPS];
 static size_t count;
+static pid_t process; /* whose memory this is */
 
 void offchip_coverage_register(dump_function *dump);
 void offchip_coverage_register(dump_function *dump)
@@ -42,9 +44,23 @@ void offchip_coverage_dump(void)
             dumps[i]();
 }
 
+static void note_process(void)
+{
+    process = getpid();
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    note_process();
+    pthread_atfork(NULL, NULL, note_process);
+}
+
+/* A child of vfork(), whose command was not found, would write its parent's counts, which then are
+ * not written again. */
 void _exit(int status)
 {
-    offchip_coverage_dump();
+    if (getpid() == process)
+        offchip_coverage_dump();
     for (;;)
         syscall(SYS_exit_group, status);
 }
