@@ -34,9 +34,7 @@ void offchip_coverage_register(dump_function *dump)
         dumps[index] = dump;
 }
 
-/* Called by tests/conftest.py too. */
-void offchip_coverage_dump(void);
-void offchip_coverage_dump(void)
+static void dump_all(void)
 {
     size_t known = __atomic_load_n(&count, __ATOMIC_SEQ_CST);
     for (size_t i = 0; i < known && i < MAX_DUMPS; i++)
@@ -60,7 +58,7 @@ __attribute__((constructor)) static void begin(void)
 void _exit(int status)
 {
     if (getpid() == process)
-        offchip_coverage_dump();
+        dump_all();
     for (;;)
         syscall(SYS_exit_group, status);
 }

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import importlib.util
 import os
@@ -230,15 +229,6 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def pytest_collection_finish() -> None:
     """Spare the garbage collector what thousands of collected tests consist of."""
     _spare_the_collector()
-
-
-# A process of pytest-xdist's is killed where it takes long to end, and its counts would be lost.
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish() -> None:
-    """Have what is built for coverage write its counts."""
-    dump = getattr(ctypes.CDLL(None), "offchip_coverage_dump", None)
-    if dump is not None:
-        dump()
 
 
 @pytest.fixture(autouse=True)

@@ -76,7 +76,7 @@ def time_calls(ranks: int, plan: Sequence[tuple[str, int]]) -> list[float]:
     Raises
     ------
     RuntimeError
-        A rank failed, and the message is what it wrote; or they took longer than 100 s.
+        A rank failed, and the message is what it wrote; or they took too long.
     """
     job = f"accelforge-{uuid.uuid4().hex}"
     words = [sys.executable, "-P", str(PROGRAM), job, str(ranks)]

@@ -20,7 +20,7 @@ import numpy as np
 
 from accl import ACCLReduceFunctions, accl
 
-# Seconds for all calls of a kind; and as long as there are fewer rounds than that.
+# Rounds go on for BUDGET seconds, or for up to LONGEST until there are ENOUGH of them.
 BUDGET, LONGEST, ENOUGH = 0.1, 1.0, 100
 ROUNDS, CALLS = 10, 10  # rounds between looks at the clock, calls that are timed together
 

@@ -19,7 +19,7 @@ struct host_compiler {
     char text[4096];                        /* the words of the command */
     const char *words[HOST_COMPILER_WORDS]; /* up to the first NULL; the first one is a path */
     char stamp[4600]; /* changes with the compiler, the flags and the processor */
-    int nice; /* how far its process is behind others of the user, who may wait for them instead */
+    int nice; /* added to the niceness of its process, so that what the user waits for goes first */
 };
 
 /* False if there is none. */
@@ -29,7 +29,7 @@ bool host_compiler_find(struct host_compiler *compiler, const char *variable);
 bool host_compiler_find_beside(struct host_compiler *compiler, const char *library);
 
 /*
- * Compiles SOURCE, a file, into the shared object RESULT, with that priority and unseen
+ * Compiles SOURCE, a file, into the shared object RESULT, with that niceness and unseen
  * (unseen_process.h). False if the compiler fails, or takes longer than LIMIT_NS.
  */
 bool host_compiler_run(const struct host_compiler *compiler, const char *source, const char *result,

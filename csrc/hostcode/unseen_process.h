@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * Runs WORDS, of which the first is a path, so much behind this thread (0 to 19, as nice(1) has
- * it), and without input, output and LD_PRELOAD. True if it ends with status 0. After LIMIT_NS it
+ * Runs WORDS, of which the first is a path, with NICE (0 to 19) added to this thread's niceness,
+ * and without input, output and LD_PRELOAD. True if it ends with status 0. After LIMIT_NS it
  * is killed, with the processes that it started, and so it is if this process ends. One at a time;
  * host_unseen_stop() makes one that runs in another thread fail, and all later ones.
  */

@@ -93,7 +93,7 @@ bool dpu_job_compile(struct dpu_program *program, bool everything, uint32_t lane
     *figures = (struct host_build_figures){0};
     if (!host_compiler_find(&compiler, "DPU_SOFT_CC"))
         return false;
-    /* It is waited for then. */
+    /* A launch waits for the compiler then. */
     if (everything)
         compiler.nice = 0;
 
