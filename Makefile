@@ -166,6 +166,8 @@ lint: ready
 	@$(BIN)/clang-format --dry-run -Werror $(C_FILES)
 	@echo clang-tidy --quiet ...
 	@echo $(TIDY_FILES) | xargs -n 20 -P $$(nproc) $(BIN)/clang-tidy --quiet -p build/release 2>/dev/null
+	@# What `make check` builds: without sanitizers a compiler warns of other things.
+	$(BIN)/python -m buildtools.graph plain programs
 	$(BIN)/mypy
 	$(BIN)/python -P -m mypy.stubtest --mypy-config-file pyproject.toml \
 	  --allowlist buildtools/stubtest-allow.txt offchip veo dpu accl \

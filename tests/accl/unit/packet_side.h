@@ -68,7 +68,7 @@ static inline int deliver_from(const struct side *side, uint32_t rank, struct pa
     header.from = rank;
     CHECK(accl_packet_space(side->device, sizeof header + header.payload, &p) == ACCL_OK);
     memcpy(p.data, &header, sizeof header);
-    if (header.payload)
+    if (data != NULL)
         memcpy((uint8_t *)p.data + sizeof header, data, header.payload);
     return accl_packet_arrived(side->device, rank, p.id);
 }
