@@ -2,6 +2,7 @@
 """The build command, which has CMake build everything native; all metadata is in pyproject.toml."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import ClassVar
@@ -41,6 +42,10 @@ class BuildNative(Command):
 
     def run(self):
         """Build what has changed, and copy it to the packages."""
+        # setuptools would pack what an earlier build has left there, or stumble on it.
+        if not self.editable_mode:
+            for left in (self.get_finalized_command("bdist_wheel").bdist_dir, self.build_lib):
+                shutil.rmtree(left, ignore_errors=True)
         preset = os.environ.get("OFFCHIP_PRESET", "release")
         graph.build(preset)
         self.files = graph.install(
