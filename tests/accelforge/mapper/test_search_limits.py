@@ -82,7 +82,8 @@ def test_a_deadline_in_the_past_ends_it_at_once() -> None:
     begin = time.process_time()
     groups, info = search(space(), threads=1, deadline=time.monotonic() - 1)
     assert time.process_time() - begin < 1
-    check(groups, info, 0.1)
+    # Nothing is known if it is seen before templates are made.
+    check(groups, info, 0)
 
 
 def test_enough_memory_and_time_change_nothing() -> None:
