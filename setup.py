@@ -42,9 +42,10 @@ class BuildNative(Command):
 
     def run(self):
         """Build what has changed, and copy it to the packages."""
-        # setuptools would pack what an earlier build has left there, or stumble on it.
-        if not self.editable_mode:
-            for left in (self.get_finalized_command("bdist_wheel").bdist_dir, self.build_lib):
+        # setuptools would pack what an earlier build has left there, or stumble on it. Folders that
+        # a user named are the user's.
+        for left in (self.get_finalized_command("bdist_wheel").bdist_dir, self.build_lib):
+            if graph.ROOT / "build" in Path(left).resolve().parents:
                 shutil.rmtree(left, ignore_errors=True)
         preset = os.environ.get("OFFCHIP_PRESET", "release")
         graph.build(preset)
