@@ -11,12 +11,15 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 rm -rf dist
+
 # As of an earlier build, also one that was ended early: the wheel must not have these.
 platform=$("$python" -c 'import sysconfig; print(sysconfig.get_platform())')
-for folder in "bdist.$platform/wheel" "lib.$platform-$("$python" -c 'import sys; print(sys.implementation.cache_tag)')"; do
+tag=$("$python" -c 'import sys; print(sys.implementation.cache_tag)')
+for folder in "bdist.$platform/wheel" "lib.$platform-$tag"; do
     mkdir -p "build/$folder/veo"
     touch "build/$folder/veo/left.so"
 done
+
 "$python" -m build --no-isolation --sdist --wheel --outdir dist . >"$work/log" 2>&1 ||
     { cat "$work/log"; exit 1; }
 ls -l dist

@@ -353,9 +353,9 @@ print(json.dumps([told, whole, bool(np.all(result == 5))]))
 )
 def test_a_rank_that_dies_between_rounds(operation, expected):
     program = PROGRAM.replace("{operation}", operation).replace("{expected}", expected)
-    told, whole = None, True
-    # The rounds may be over when the thread that ends the process is run.
-    while told is None and whole:
+    told = None
+    # The rounds may be over when the thread that ends the process is run; then the result is whole.
+    while told is None:
         job = uuid.uuid4().hex
         processes = [
             subprocess.Popen(
@@ -366,6 +366,6 @@ def test_a_rank_that_dies_between_rounds(operation, expected):
         printed = [process.communicate(timeout=100)[0] for process in processes]
         assert [process.returncode for process in processes] == [0, -9]
         told, whole, right = json.loads(printed[1 - LOST])
-    assert told is not None
+        assert told is not None or whole
     assert f"rank {LOST}" in told
     assert right
