@@ -282,6 +282,11 @@ bool told(bool ok, const char *call, const char *text)
     return false;
 }
 
+bool failure_told(void)
+{
+    return errors != 0;
+}
+
 static void on_alarm(int signal)
 {
     char text[80];

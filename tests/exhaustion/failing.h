@@ -25,6 +25,9 @@ int sweep(int argc, char *argv[], void (*scenario)(void));
  */
 bool told(bool ok, const char *call, const char *text);
 
+/* Whether a call of this pass was not OK. */
+bool failure_told(void);
+
 /* This thread's allocations do not fail: it is not what is tested. */
 void failing_spare(bool spared);
 

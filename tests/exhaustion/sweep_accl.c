@@ -15,8 +15,19 @@
 
 #include "accl.h"
 
-/* Large: more than all rx buffers hold. */
-enum { RANKS = 2, NBUFS = 4, BUFSIZE = 1024, SMALL = 200, LARGE = 5000, LIMIT_MS = 200 };
+/*
+ * Large: more than all rx buffers hold. A call of a rank waits for a call of the other that failed
+ * until its time limit; before a failure was told of, only a fault can need a limit.
+ */
+enum {
+    RANKS = 2,
+    NBUFS = 4,
+    BUFSIZE = 1024,
+    SMALL = 200,
+    LARGE = 5000,
+    LIMIT_MS = 3000,
+    LIMIT_AFTER_FAILURE_MS = 200
+};
 
 struct rank {
     accl_device *device;
@@ -89,6 +100,15 @@ static void stop_carrier(struct job *job)
 
 /* --- calls --- */
 
+static int set_limit(accl_device *device, uint64_t milliseconds)
+{
+    struct accl_call limit = {.size = sizeof limit,
+                              .operation = ACCL_CONFIG,
+                              .function = ACCL_CFG_TIMEOUT,
+                              .count = milliseconds};
+    return accl_call_sync(device, &limit, NULL);
+}
+
 static struct accl_call call_of(uint32_t operation, const struct rank *r, uint64_t count)
 {
     struct accl_call call = {.size = sizeof call,
@@ -114,6 +134,8 @@ static void both(const struct job *job, struct accl_call first, struct accl_call
                  const char *name)
 {
     accl_request *request;
+    for (uint32_t i = 0; failure_told() && i < RANKS; i++)
+        set_limit(job->ranks[i].device, LIMIT_AFTER_FAILURE_MS);
     if (!worked(accl_call_start(job->ranks[1].device, &second, NULL, 0, &request), name))
         return;
     uint32_t bits = 0;
@@ -208,17 +230,13 @@ static bool set_up(struct rank *r, uint32_t number, const char *name)
             .ip = 0x7F000001, .port = 9000 + i, .session = i, .max_segment_size = BUFSIZE};
     r->number = number;
     uint64_t bytes = (uint64_t)LARGE * RANKS * 4;
-    struct accl_call limit = {.size = sizeof limit,
-                              .operation = ACCL_CONFIG,
-                              .function = ACCL_CFG_TIMEOUT,
-                              .count = LIMIT_MS};
     uint32_t id;
     int fd;
     return worked(accl_open(&config, &r->device), "accl_open") &&
            worked(accl_setup_rx_buffers(r->device, NBUFS, BUFSIZE), "accl_setup_rx_buffers") &&
            worked(accl_create_communicator(r->device, ranks, RANKS, number, &id),
                   "accl_create_communicator") &&
-           worked(accl_call_sync(r->device, &limit, NULL), "the time limit") &&
+           worked(set_limit(r->device, LIMIT_MS), "the time limit") &&
            worked(accl_completion_fd(r->device, &fd), "accl_completion_fd") &&
            worked(accl_buffer_create(r->device, bytes, 0, ACCL_BUFFER_ZERO, &r->source),
                   "accl_buffer_create") &&

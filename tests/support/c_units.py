@@ -20,9 +20,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.builds import ROOT, UNDER_VALGRIND, c_program, clean_environment
+from tests.support.full import FULL
 
 # OFFCHIP_PROGRAM_SECONDS is for builds that are slow in other ways, as `make coverage` has them.
-LIMIT_S = int(os.environ.get("OFFCHIP_PROGRAM_SECONDS", "1000" if UNDER_VALGRIND else "100"))
+USUAL_LIMIT_S = 1000 if UNDER_VALGRIND or FULL else 100
+LIMIT_S = int(os.environ.get("OFFCHIP_PROGRAM_SECONDS", USUAL_LIMIT_S))
 
 
 def build_line(source: Path) -> list[str]:
