@@ -25,7 +25,7 @@ int sweep(int argc, char *argv[], void (*scenario)(void));
  */
 bool told(bool ok, const char *call, const char *text);
 
-/* Whether a call of this pass was not OK. */
+/* A call of this pass was not OK. */
 bool failure_told(void);
 
 /* This thread's allocations do not fail: it is not what is tested. */
