@@ -308,7 +308,7 @@ static void test_without_a_compiler_code_is_interpreted(void)
 /* Runs a loop whose vectors take long: another one with each number of divisions. */
 static void run_vector_loop(enum ve_engine engine, size_t divisions)
 {
-    enum { BRANCHES = 300000 };
+    enum { BRANCHES = 60000 };
     size_t at = 0;
     while (at < divisions)
         code[at++] = WORD(VFDIV_D, UINT64_C(1) << 24 | 2 << 16 | 3 << 8);
@@ -343,14 +343,6 @@ static uint64_t failed(void)
     return totals.failed;
 }
 
-/* Vectors take long between branches: time counts, not how many branches there were. */
-static void test_vector_code_is_translated_after_few_branches(void)
-{
-    uint64_t before = compiled();
-    run_vector_loop(VE_ENGINE_AUTO, 16);
-    CHECK(does_one_more(compiled, before));
-}
-
 /* How far the process of a compiler, which fails, is behind this one. */
 static int niceness(enum ve_engine engine, size_t divisions)
 {
@@ -374,8 +366,9 @@ static void test_a_compiler_is_behind_others_unless_it_is_waited_for(void)
           fclose(file) == 0 && chmod("noting", 0755) == 0);
     snprintf(command, sizeof command, "%s/noting", here);
     CHECK(setenv(VE_COMPILER_VARIABLE, command, 1) == 0);
-    CHECK(niceness(VE_ENGINE_TRANSLATED, 17) == 0);
-    CHECK(niceness(VE_ENGINE_AUTO, 18) > 0);
+    CHECK(niceness(VE_ENGINE_TRANSLATED, 16) == 0);
+    /* Vectors take long between branches: time counts, not how many branches there were. */
+    CHECK(niceness(VE_ENGINE_AUTO, 17) > 0);
 }
 
 int main(void)
@@ -390,7 +383,6 @@ int main(void)
     test_a_bad_address_in_a_block_has_its_instruction();
     test_the_cache_has_code_of_another_address();
     test_what_is_damaged_in_the_cache_is_compiled_again();
-    test_vector_code_is_translated_after_few_branches();
     test_a_compiler_is_behind_others_unless_it_is_waited_for();
     test_without_a_compiler_code_is_interpreted();
     return 0;
