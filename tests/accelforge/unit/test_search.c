@@ -386,7 +386,8 @@ static void test_a_stop(void)
     for (uint64_t done = 0; done < best.progress.done; done += 1 + done / 4) {
         struct outcome some;
         begin(&some, 2, SIZE_MAX);
-        while (forge_search_progress(some.search).done < done && !forge_search_wait(some.search, 0))
+        while (forge_search_progress(some.search).done < done &&
+               !forge_search_wait(some.search, 20e-6))
             check_standing(&some, least, false);
         forge_search_stop(some.search);
         end(&some);
