@@ -7,8 +7,6 @@
  */
 #include "tests/accl/unit/mpi_sides.h"
 
-#include <time.h>
-
 /* A message without packets between, and one that MPI has in its sender's memory. */
 enum { COUNT = 50000 };
 #define GOOD 0.25f
@@ -82,13 +80,14 @@ static bool worked(accl_request *request)
  */
 static void begin_transfer(uint32_t limited, accl_request **sending, accl_request **receiving)
 {
-    uint64_t before = data_sent();
     for (limit_ms = 200;; limit_ms *= 2) {
+        uint64_t before = data_sent();
         open_both();
         hold_data(true);
         for (uint32_t i = 0; i < FAKE_RANKS; i++)
             if (limited >> i & 1)
                 set_timeout(&sides[i], limit_ms);
+
         for (bool in_time = true; in_time;) {
             start(&sides[1], ACCL_RECV, COUNT, receiving);
             start(&sides[0], ACCL_SEND, COUNT, sending);
@@ -99,9 +98,9 @@ static void begin_transfer(uint32_t limited, accl_request **sending, accl_reques
             in_time = worked(*sending);
             in_time = worked(*receiving) && in_time;
         }
+
         hold_data(false);
         close_both(sides);
-        before = data_sent();
     }
 }
 

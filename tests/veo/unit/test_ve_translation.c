@@ -324,18 +324,6 @@ static void run_vector_loop(enum ve_engine engine, size_t divisions)
     ve_core_destroy(core);
 }
 
-/* True if the background does one more of what is counted, of which there were BEFORE. */
-static bool does_one_more(uint64_t (*count)(void), uint64_t before)
-{
-    int64_t deadline = clock_deadline(60 * CLOCK_SECOND);
-    while (count() == before && clock_now() < deadline) {
-        host_background_lock();
-        host_background_wait(clock_deadline(100 * CLOCK_MILLISECOND));
-        host_background_unlock();
-    }
-    return count() == before + 1;
-}
-
 static uint64_t failed(void)
 {
     struct ve_translate_totals totals;
@@ -349,7 +337,15 @@ static int niceness(enum ve_engine engine, size_t divisions)
     char text[16] = "";
     uint64_t before = failed();
     run_vector_loop(engine, divisions);
-    CHECK(does_one_more(failed, before));
+
+    int64_t deadline = clock_deadline(60 * CLOCK_SECOND);
+    while (failed() == before && clock_now() < deadline) {
+        host_background_lock();
+        host_background_wait(clock_deadline(100 * CLOCK_MILLISECOND));
+        host_background_unlock();
+    }
+    CHECK(failed() == before + 1);
+
     FILE *file = fopen("niceness", "r");
     CHECK(file != NULL && fgets(text, sizeof text, file) != NULL && fclose(file) == 0);
     unlink("niceness");
