@@ -19,7 +19,7 @@ enum { ENTER = 5, GROW = 8, ADDRESS = ENTER + GROW, LEAVE = ADDRESS + 4, WORDS =
 
 static struct ve_core *core;
 static uint64_t *code;  /* PAGES pages */
-static uint64_t *stack; /* a page, and one behind it that cannot be accessed */
+static uint64_t *stack; /* PAGES pages, of which the second cannot be accessed */
 
 /* A function: it enters, sets a register if its stack is too small, makes an address, leaves. */
 static void put_function(size_t at)
@@ -151,6 +151,7 @@ static void test_the_instruction_of_a_fault_is_the_one_in_the_sequence(void)
     check_that_word_faults(0, 0, 0, end);
     check_that_word_faults(1, 0, 0, end - 8);
     check_that_word_faults(LEAVE + 1, LEAVE, end - 8, 0);
+    /* The second load of two: the first is from the page behind. */
     check_that_word_faults(LEAVE + 2, LEAVE, (uint64_t)(uintptr_t)stack + 2 * PAGE - 8, 0);
     CHECK(sigaction(SIGSEGV, &before, NULL) == 0);
 }
@@ -191,7 +192,7 @@ static void test_a_jump_goes_to_where_its_register_says(void)
 int main(void)
 {
     code = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    stack = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(code != MAP_FAILED);
     CHECK(stack != MAP_FAILED);
     CHECK(mprotect(stack + PAGE_WORDS, PAGE, PROT_NONE) == 0);
@@ -203,6 +204,6 @@ int main(void)
     test_the_instruction_of_a_fault_is_the_one_in_the_sequence();
     ve_core_destroy(core);
     CHECK(munmap(code, PAGES * PAGE) == 0);
-    CHECK(munmap(stack, 2 * PAGE) == 0);
+    CHECK(munmap(stack, PAGES * PAGE) == 0);
     return 0;
 }
