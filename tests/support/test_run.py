@@ -112,6 +112,7 @@ def test_the_quickest_tests_fit_into_a_budget(
         return [item.nodeid for item in items], [item.nodeid for item in out]
 
     assert left("3.3") == (["a", "c", "d"], ["b"])
+    assert left("3.1") == (["a", "d"], ["c", "b"])
     assert left("0.1") == ([], ["d", "a", "c", "b"])
     monkeypatch.setenv(BUDGET, "0.3")
     items = [SimpleNamespace(nodeid=name) for name in ("tests/x/abi/a", "tests/x/unit/b")]
