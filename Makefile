@@ -159,6 +159,9 @@ check: ready
 	$(SHOWN) $(BIN)/python -m buildtools.check $(BASE)
 
 lint: ready
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line style types
+
+style:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint offchip veo dpu accl accelforge
@@ -168,10 +171,13 @@ lint: ready
 	@echo $(TIDY_FILES) | xargs -n 20 -P $$(nproc) $(BIN)/clang-tidy --quiet -p build/release 2>/dev/null
 	@# What `make check` builds: without sanitizers a compiler warns of other things.
 	$(BIN)/python -m buildtools.graph plain programs
+
+types:
 	$(BIN)/mypy
 	$(BIN)/python -P -m mypy.stubtest --mypy-config-file pyproject.toml \
 	  --allowlist buildtools/stubtest-allow.txt offchip veo dpu accl \
 	  accelforge
+.PHONY: style types
 
 format: $(VENV)/lint
 	$(BIN)/ruff check --fix .
