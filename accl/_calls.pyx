@@ -3,6 +3,7 @@
 
 cimport cython
 from cpython.long cimport PyLong_CheckExact
+from cpython.number cimport PyIndex_Check
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
@@ -42,6 +43,7 @@ from accl.errors import ACCLArgumentError, ACCLDtypeError, ACCLNotConfiguredErro
 __all__ = ["Calls"]
 
 cdef extern from "Python.h":
+    # Calls __index__() where there is one.
     long long PyLong_AsLongLongAndOverflow(object value, int *overflow) except? -1
 
 cdef extern from *:
@@ -79,14 +81,12 @@ cdef int check_elements(Operand *operand, uint64_t needed, str what, str name) e
 cdef uint32_t to_function(object func, str name) except? 0xffffffff:
     cdef int overflow = 0
     cdef long long value
-    if not PyLong_CheckExact(func) and not hasattr(func, "__index__"):
+    if not PyIndex_Check(func):
         raise TypeError(
             f"{name}: func must be an ACCLReduceFunctions, such as ACCLReduceFunctions.SUM, not "
             f"{type(func).__name__}"
         )
-    value = PyLong_AsLongLongAndOverflow(
-        func if PyLong_CheckExact(func) else index(func), &overflow
-    )
+    value = PyLong_AsLongLongAndOverflow(func, &overflow)
     if overflow or not 0 <= value <= ACCL_PROD:
         raise ACCLArgumentError(
             f"{name}: func must be SUM (0), MAX (1), MIN (2) or PROD (3), not {func!r}"
@@ -155,9 +155,7 @@ cdef class Caller:
                 f"{name}: CCLO not configured, cannot call; set up rx buffers and a communicator"
             )
 
-        comm = PyLong_AsLongLongAndOverflow(
-            comm_id if PyLong_CheckExact(comm_id) else index(comm_id), &overflow
-        )
+        comm = PyLong_AsLongLongAndOverflow(comm_id, &overflow)
         if overflow or comm < 0 or comm >= self.n_comms:
             raise ACCLArgumentError(
                 f"{name}: no communicator {comm_id}; there are {self.n_comms}"
@@ -173,9 +171,7 @@ cdef class Caller:
 
     cdef int set_root(self, accl_call *call, object root, str what, str name) except -1:
         cdef int overflow = 0
-        cdef long long rank = PyLong_AsLongLongAndOverflow(
-            root if PyLong_CheckExact(root) else index(root), &overflow
-        )
+        cdef long long rank = PyLong_AsLongLongAndOverflow(root, &overflow)
         if overflow or rank < 0 or rank >= self.sizes[call.comm]:
             raise ACCLArgumentError(
                 f"{name}: {what} is {root}, and communicator {call.comm} has the ranks 0 to "
