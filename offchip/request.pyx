@@ -2,7 +2,7 @@
 """The interface of every asynchronous operation: poll, wait, result, callbacks, await."""
 
 from cpython.exc cimport PyErr_CheckSignals
-from offchip.waiting cimport deadline_after, slice_until
+from offchip.waiting cimport deadline_after, first_slice, slice_until
 
 __all__ = ["PythonRequest", "Request"]
 
@@ -66,7 +66,7 @@ cdef class Request:
         if ns == 0:
             return self._check()
         deadline = deadline_after(ns)
-        part = slice_until(deadline)
+        part = first_slice(ns)
         while True:
             if self._wait_ns(part):
                 self._finished = True

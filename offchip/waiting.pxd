@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Time and pauses without the GIL, and long waits in parts, with looks at signals between them."""
 
+from libc.limits cimport LLONG_MAX as NEVER
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, nanosleep, timespec
 
 # The longest stay in C without a check for signals.
@@ -21,13 +22,18 @@ cdef inline void pause_ns(long long ns) noexcept nogil:
     nanosleep(&span, NULL)
 
 
-# The end of a wait of NS nanoseconds that begins now; the clock's own if NS is negative or beyond.
+# The end of a wait of NS nanoseconds that begins now; NEVER if NS is negative or beyond the clock.
 cdef inline long long deadline_after(long long ns) noexcept nogil:
-    cdef long long now = now_ns()
-    cdef long long last = 0x7fffffffffffffff
-    return now + ns if ns >= 0 and ns <= last - now else last
+    cdef long long now = now_ns() if ns >= 0 else 0
+    return now + ns if ns >= 0 and ns <= NEVER - now else NEVER
+
+
+# The first part of a wait of NS nanoseconds; negative: without an end. A look at the clock would be
+# as dear as the rest of a short wait.
+cdef inline long long first_slice(long long ns) noexcept nogil:
+    return min(ns, <long long>SLICE_NS) if ns >= 0 else SLICE_NS
 
 
 # The next part of a wait until DEADLINE; 0 after it.
 cdef inline long long slice_until(long long deadline) noexcept nogil:
-    return min(max(deadline - now_ns(), <long long>0), <long long>SLICE_NS)
+    return first_slice(max(deadline - now_ns(), <long long>0) if deadline != NEVER else -1)

@@ -10,7 +10,7 @@ from veo._pending cimport PendingRequests
 from veo._process_handle cimport ProcHandle, in_a_hurry, patience_ends
 from veo.context_set cimport veopkg_context_add, veopkg_context_remove
 from veo.libveo cimport veo_proc_handle, veo_thr_ctxt
-from offchip.waiting cimport SLICE_NS, now_ns, pause_ns
+from offchip.waiting cimport SLICE_NS, first_slice, now_ns, pause_ns
 
 from veo.errors import VeoClosedError, VeoTimeoutError
 
@@ -72,7 +72,7 @@ cdef class CtxHandle(PendingRequests):
     cdef int drain(self, long long ns) except -1:
         cdef veo_thr_ctxt *handle = self.usable()
         cdef long long deadline = now_ns() + ns if ns >= 0 else 0
-        cdef long long left = SLICE_NS if ns < 0 else min(ns, <long long>SLICE_NS)
+        cdef long long left = first_slice(ns)
         cdef int rc = 1
         if self.soft.veosoft_context_drain is NULL:
             if self.finish(ns):

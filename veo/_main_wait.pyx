@@ -10,7 +10,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from offchip.request cimport timeout_ns
 from veo._log cimport log_warning
 from veo.libveo cimport veo_thr_ctxt, veosoft_table
-from offchip.waiting cimport SLICE_NS, now_ns
+from offchip.waiting cimport NEVER, SLICE_NS, first_slice, now_ns
 
 from veo.errors import VeoTimeoutError
 
@@ -18,9 +18,6 @@ __all__ = []
 
 cdef extern from "veo/silence.h":
     const long long VEO_SILENCE_NS
-
-# More than any clock shows.
-cdef long long NEVER = 0x7fffffffffffffff
 
 
 cdef main_wait main_wait_of(object timeout) except *:
@@ -33,7 +30,7 @@ cdef main_wait main_wait_of(object timeout) except *:
         wait.limit = timeout_ns(timeout)
         if wait.limit < 0:
             wait.limit = NEVER
-    wait.slice = SLICE_NS if wait.limit < 0 else min(wait.limit, <long long>SLICE_NS)
+    wait.slice = first_slice(wait.limit)
     return wait
 
 

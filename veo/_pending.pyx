@@ -31,7 +31,7 @@ from veo.request_set cimport (
     veopkg_requests_reap,
 )
 from veo.waiting cimport wait_by_peeking
-from offchip.waiting cimport SLICE_NS, now_ns, pause_ns
+from offchip.waiting cimport SLICE_NS, first_slice, now_ns, pause_ns
 
 __all__ = []
 
@@ -216,7 +216,7 @@ cdef class PendingRequests(ContextBase):
 
     cdef int finish(self, long long ns) except -1:
         cdef long long deadline = now_ns() + ns if ns >= 0 else 0
-        cdef long long left = SLICE_NS if ns < 0 else min(ns, <long long>SLICE_NS)
+        cdef long long left = first_slice(ns)
         cdef int state
         if self.proc.forks != native.fork_count:
             return 0
