@@ -2,7 +2,7 @@
 """A line per part at the end of a run, and how to run a test that failed alone.
 
 How long each test took is kept in ``build/test-times.json``. With ``OFFCHIP_TEST_BUDGET`` (seconds
-of all processes) the quickest are run that fit into it, as `make check` does.
+of all processes) C units and the quickest are run that fit into it, as `make check` does.
 """
 
 from __future__ import annotations
@@ -36,19 +36,16 @@ def read_times(path: Path) -> dict[str, float]:
 
 
 def leave_out_long(items: list[pytest.Item], times: Path) -> list[pytest.Item]:
-    """Take tests out of a list so that the quickest are left that fit into the budget.
-
-    Of those that take the same, as where no time is known, C units come first.
-    """
+    """Take tests out of a list: C units, then the quickest, stay as far as the budget goes."""
     budget = float(os.environ.get(BUDGET, "inf"))
     known = read_times(times) if budget < float("inf") else {}
     left_out = []
 
-    def place(item: pytest.Item) -> tuple[float, bool]:
-        return known.get(item.nodeid, UNKNOWN_S), not part_of(item.nodeid).endswith("/unit")
+    def place(item: pytest.Item) -> tuple[bool, float]:
+        return not part_of(item.nodeid).endswith("/unit"), known.get(item.nodeid, UNKNOWN_S)
 
     for item in sorted(items, key=place):
-        budget -= place(item)[0]
+        budget -= place(item)[1]
         if budget < 0:
             left_out.append(item)
     gone = {id(item) for item in left_out}
