@@ -11,7 +11,8 @@ export OFFCHIP_PRESET=asan
 install_instrumented asan $venv
 
 # Leaks are looked for by the C tests: in here the compilers that tests start would be reported.
-# Of what was freed the last 32 MB are watched, not 256: with Python's objects a process had up to 1.6 GB.
+# The last 32 MB of freed memory are watched, not 256: with Python's objects in there too a process
+# took up to 1.6 GB.
 asan="detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0"
 export ASAN_OPTIONS="$asan:quarantine_size_mb=32"
 export UBSAN_OPTIONS="print_stacktrace=1"

@@ -119,7 +119,7 @@ def test_the_quickest_tests_fit_into_a_budget(
     times.write_text(json.dumps({names[0]: 0.2, names[1]: 3.0}))
     items = [SimpleNamespace(nodeid=name) for name in names]
     leave_out_long(items, times)  # type: ignore[arg-type]
-    assert [item.nodeid for item in items] == [*names[1:]]
+    assert [item.nodeid for item in items] == list(names[1:])
     monkeypatch.delenv(BUDGET)
     items = [SimpleNamespace(nodeid="a")]
     assert leave_out_long(items, tmp_path / "none") == []  # type: ignore[arg-type]
