@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Progress of a run of the tests, in place of a letter per test.
 
-A terminal has one line that is updated in place, anything else a line every ten seconds at most.
-The time left is estimated from how long the tests took in the last run.
+A terminal has one line that is updated in place, anything else a line every ten seconds at most. A
+test that fails is named at once; why it failed is said at the end. The time left is estimated
+from how long the tests took in the last run.
 """
 
 from __future__ import annotations
@@ -64,8 +65,12 @@ class RunProgress:
         return (status[0], "", "") if status else status  # type: ignore[index, return-value]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a test that is over."""
-        self._failed += report.failed
+        """Count a test that is over, and name one that failed."""
+        if report.failed:
+            self._failed += 1
+            self._say(f"failed: {report.nodeid}")
+            if self._terminal.isatty:
+                self._terminal.write_line("")
         if report.when != "teardown":
             return
         self._done += 1
@@ -79,7 +84,9 @@ class RunProgress:
         left = elapsed * max(0.0, self._total_s / self._done_s - 1) if self._done_s else 0.0
         text = f"tests: {self._done} of {len(self._names)}"
         text += f", {self._failed} failed" if self._failed else ""
-        text += f", {left:.0f} s left  {part}"
+        self._say(f"{text}, {left:.0f} s left  {part}")
+
+    def _say(self, text: str) -> None:
         if self._terminal.isatty:
             self._terminal.rewrite(text, erase=True)
         else:

@@ -51,9 +51,10 @@ def test_a_log_has_a_line_every_ten_seconds(clock: SimpleNamespace) -> None:
     progress.pytest_runtest_logreport(SimpleNamespace(nodeid=names[1], when="call", failed=True))  # type: ignore[arg-type]
     progress.pytest_runtest_logreport(over(names[1]))  # type: ignore[arg-type]
     # Four of six seconds took ten.
-    assert terminal.lines == ["tests: 2 of 3, 1 failed, 5 s left  a"]
+    failed = "failed: tests/a/t.py::2"
+    assert terminal.lines == [failed, "tests: 2 of 3, 1 failed, 5 s left  a"]
     progress.pytest_sessionfinish()
-    assert len(terminal.lines) == 1
+    assert len(terminal.lines) == 2
 
 
 def test_a_terminal_has_one_line(clock: SimpleNamespace) -> None:
@@ -62,6 +63,7 @@ def test_a_terminal_has_one_line(clock: SimpleNamespace) -> None:
     progress.expect(["tests/a/b/t.py::1", "tests/a/b/t.py::2"])
     clock.now += 0.2
     progress.pytest_runtest_logreport(over("tests/a/b/t.py::1"))  # type: ignore[arg-type]
-    progress.pytest_runtest_logreport(over("tests/a/b/t.py::2"))  # type: ignore[arg-type]
+    progress.pytest_runtest_logreport(over("tests/a/b/t.py::2", failed=True))  # type: ignore[arg-type]
     progress.pytest_sessionfinish()
-    assert terminal.lines == ["\rtests: 1 of 2, 0 s left  a/b", "\r"]
+    failed = "\rfailed: tests/a/b/t.py::2"
+    assert terminal.lines == ["\rtests: 1 of 2, 0 s left  a/b", failed, "", "\r"]
