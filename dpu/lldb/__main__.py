@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
         "--timeout",
         type=_seconds,
         metavar="SECONDS",
-        help="stop a DPU that a command lets run for longer; default: never",
+        help="stop what a command lets run for longer, its start included; default: never",
     )
     return parser
 

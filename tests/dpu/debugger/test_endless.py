@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from dpu.debugger.host import Host, program_command
 from dpu.debugger.process import Process, Reason
 from dpu.debugger.session import SLICE
 from dpu.elf.locks import lock_name
+from dpu.lldb.commands import Interpreter
 from dpu.toolchain import BuildOptions, Toolchain, build
 
 Compile = Callable[[str], Path]
@@ -164,11 +166,30 @@ def test_locks_have_the_names_of_their_sources(compile: Compile) -> None:
 def test_a_command_has_a_limit_of_time(compile: Compile, option: list[str], status: int) -> None:
     options = [*option, "--timeout", "0.2", "-o", "run", "-o", "p 1234"]
     command = lldb(compile(ENDLESS), *options)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, input="p 99\n")
-    assert "stop reason = interrupted after 0.2 s (--timeout)" in done.stdout
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, input="b main\n")
+    # On a busy machine the limit is met before the DPU starts.
+    assert "interrupted after 0.2 s (--timeout)" in done.stdout
     # The rest of the script is dropped; who is asked for commands goes on with them.
     assert done.returncode == status and "1234" not in done.stdout
-    assert ("99" in done.stdout) == (not option)
+    assert ("Breakpoint 1: main" in done.stdout) == (not option)
+
+
+def test_a_limit_of_time_stops_the_dpu(compile: Compile) -> None:
+    output = io.StringIO()
+    interpreter = Interpreter(program_command(str(compile(ENDLESS))), output)
+    try:
+        assert interpreter.run("b main")
+        assert interpreter.run("run")
+        assert interpreter.run("breakpoint delete 1")
+        interpreter.limit = 0.2
+        assert interpreter.run("continue")
+        assert "stop reason = interrupted after 0.2 s (--timeout)" in output.getvalue()
+        assert interpreter.was_interrupted
+        assert interpreter.run("p 99")
+        assert output.getvalue().endswith("99\n")
+        assert not interpreter.was_interrupted
+    finally:
+        interpreter.close()
 
 
 @pytest.mark.parametrize("text", ["x", "0", "-1", "nan", "inf"])
