@@ -7,8 +7,10 @@ import io
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,6 +19,7 @@ from dpu.debugger.host import Host, program_command
 from dpu.debugger.process import Process, Reason
 from dpu.debugger.session import SLICE
 from dpu.elf.locks import lock_name
+from dpu.lldb import session
 from dpu.lldb.commands import Interpreter
 from dpu.toolchain import BuildOptions, Toolchain, build
 
@@ -174,12 +177,16 @@ def test_a_command_has_a_limit_of_time(compile: Compile, option: list[str], stat
     assert ("Breakpoint 1: main" in done.stdout) == (not option)
 
 
-def test_a_limit_of_time_stops_the_dpu(compile: Compile) -> None:
+def test_a_limit_of_time_stops_the_dpu(compile: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
     output = io.StringIO()
-    interpreter = Interpreter(program_command(str(compile(ENDLESS))), output)
+    interpreter = Interpreter(program_command(str(compile(ENDLESS))), output, limit=3600)
+    # The time between commands does not count.
+    later = SimpleNamespace(monotonic=lambda: time.monotonic() + 7200)
+    monkeypatch.setattr(session, "time", later)
     try:
         assert interpreter.run("b main")
         assert interpreter.run("run")
+        assert not interpreter.poll()
         assert interpreter.run("breakpoint delete 1")
         interpreter.limit = 0.2
         assert interpreter.run("continue")
