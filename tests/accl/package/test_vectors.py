@@ -169,3 +169,54 @@ def test_rank_with_another_count_is_told(make, everywhere):
                 device.gatherv(own, device.allocate((4,)), [2, 2])
 
     everywhere(make(2), body)
+
+
+def test_parts_go_past_rx_buffers_that_others_fill(make, everywhere, empty):
+    ranks, count = 5, 200
+
+    def body(device, rank):
+        own = empty(device, count, "float32")
+        own[:] = rank
+        whole = empty(device, ranks * count, "float32")
+        for root in range(ranks):
+            device.gatherv(own, whole, [count] * ranks, root=root)
+            if rank == root:
+                assert np.array_equal(whole, np.repeat(np.arange(ranks), count))
+        device.allgatherv(own, whole, [count] * ranks)
+        assert np.array_equal(whole, np.repeat(np.arange(ranks), count))
+
+    everywhere(make(ranks, nbufs=1, bufsize=1024), body)
+
+
+@pytest.mark.parametrize("process_memory", ["auto", "never"])
+@pytest.mark.parametrize("waited_for", [True, False], ids=["waited for", "moved later"])
+def test_a_message_goes_past_rx_buffers_that_another_rank_fills(
+    make, monkeypatch, empty, waited_for, process_memory
+):
+    monkeypatch.setenv("ACCL_PROCESS_MEMORY", process_memory)
+    receiver, late, early = devices = make(3, nbufs=2, bufsize=1024)
+    sent = []
+    for device, value in ((early, 1), (early, 2), (late, 3)):
+        sent.append(empty(device, 200, "float32"))
+        sent[-1][:] = value
+        device.set_timeout(10_000)
+    got = empty(receiver, 200, "float32")
+    receiver.set_timeout(10_000)
+
+    def receive(source, value):
+        receiver.recv(got, None, devices.index(source))
+        assert np.all(got == value)
+
+    early.send(sent[0], None, 0)
+    early.send(sent[1], None, 0)
+    handle = late.send(sent[2], None, 0, run_async=True)
+    assert not handle.wait(0.05)
+    if waited_for:
+        receive(late, 3)
+        receive(early, 1)
+    else:
+        receive(early, 1)
+        assert handle.wait(10)
+        receive(late, 3)
+    handle.wait()
+    receive(early, 2)

@@ -404,10 +404,15 @@ static uint32_t send_to_self(accl_device *device, struct sending *s)
 /* Sends a message that fits into a single rx buffer, or into the ring's entry. */
 static uint32_t send_segment(accl_device *device, struct sending *s, bool pooled)
 {
+    bool put = s->stream != 0;
     struct slot_list list;
-    uint32_t bits = wait_for_room(device, s, 1, pooled ? &list : NULL);
+    uint32_t bits = wait_for_room(device, s, 1, pooled && put ? &list : NULL);
     if (bits)
         return bits;
+
+    /* The receiver may wait for this message before it receives those that fill its rx buffers. */
+    if (pooled && !put && !acclib_slots_take(s->peer, 1, device->rank, &list))
+        return send_direct(device, s, 1);
 
     struct ring_entry *entry = entry_fill(s, 1);
     if (pooled)
