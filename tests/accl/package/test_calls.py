@@ -254,6 +254,24 @@ def test_a_put_to_itself_brings_what_is_on_the_wire(make):
         assert device.streams.pull(5) == (3, a.astype("float16").tobytes())
 
 
+def test_ranks_that_put_into_each_others_streams_go_on_with_full_rx_buffers(make, everywhere):
+    devices = make(2, nbufs=1, bufsize=1024)
+
+    def body(device, rank):
+        device.set_timeout(20_000)
+        device.streams.queue()
+        a = device.allocate((200,))
+        for number in range(40):
+            a[:] = number
+            device.stream_put(a, 200, 1 - rank, 3)
+        for number in range(40):
+            stream, data = device.streams.pull(20)
+            assert stream == 3
+            assert np.all(np.frombuffer(data, "f4") == number)
+
+    everywhere(devices, body)
+
+
 def test_streams_of_python(one):
     got = []
     one.streams.hook(lambda stream, data: got.append((stream, data)))
