@@ -12,10 +12,13 @@ from collections.abc import Callable
 
 from tests.support.full import share
 
-__all__ = ["SIGNALS", "interrupt_at_random"]
+__all__ = ["LIMIT_S", "SIGNALS", "interrupt_at_random"]
 
 # Of each call that is tried.
 SIGNALS = share(5, 1000)
+
+# Of a test with so many.
+LIMIT_S = share(120, 600)
 
 # A signal that has not arrived when so many more calls have begun is lost. It is not after a time:
 # on a busy machine it may take seconds. A call that waits for one is ended by the test's own limit.

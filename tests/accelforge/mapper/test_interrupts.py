@@ -9,9 +9,9 @@ import pytest
 
 import accelforge as af
 from tests.accelforge.mapper.small import chain_of, rows
-from tests.support.interrupts import SIGNALS, interrupt_at_random
+from tests.support.interrupts import LIMIT_S, SIGNALS, interrupt_at_random
 
-pytestmark = pytest.mark.timeout(600 if SIGNALS > 100 else 120)
+pytestmark = pytest.mark.timeout(LIMIT_S)
 
 
 def find() -> list[list[object]]:

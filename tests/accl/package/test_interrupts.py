@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.interrupts import SIGNALS
+from tests.support.interrupts import LIMIT_S, SIGNALS
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -55,11 +55,10 @@ print(caught, lost)
 """
 
 
-@pytest.mark.timeout(600 if SIGNALS > 100 else 120)
+@pytest.mark.timeout(LIMIT_S)
 @pytest.mark.parametrize("operation", ["barrier", "allreduce", "handle", "recv", "pull"])
 def test_each_interrupt_arrives_once(operation: str, job: str) -> None:
     command = [sys.executable, "-P", "-c", PROGRAM, operation, str(SIGNALS), job, str(ROOT)]
-    limit = 560 if SIGNALS > 100 else 110
-    done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S - 10)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [str(SIGNALS), "0"]

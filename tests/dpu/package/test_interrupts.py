@@ -11,11 +11,11 @@ import pytest
 
 from dpu import DpuError, DpuSet
 from tests.dpu.package.programs import COUNTER, build, command
-from tests.support.interrupts import SIGNALS, interrupt_at_random
+from tests.support.interrupts import LIMIT_S, SIGNALS, interrupt_at_random
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:the program has variables:RuntimeWarning"),
-    pytest.mark.timeout(600 if SIGNALS > 100 else 120),
+    pytest.mark.timeout(LIMIT_S),
 ]
 
 # The program spins until a signal ends it, or is done at once.

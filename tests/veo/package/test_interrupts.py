@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.interrupts import SIGNALS
+from tests.support.interrupts import LIMIT_S, SIGNALS
 
 KERNELS = """
 #include <unistd.h>
@@ -93,11 +93,10 @@ OPERATIONS = [
 ]
 
 
-@pytest.mark.timeout(600 if SIGNALS > 100 else 120)
+@pytest.mark.timeout(LIMIT_S)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_each_interrupt_arrives_once(run_python, compile_c, operation):
     library = compile_c(KERNELS, "libnaps.so", flags=["-g"])
-    limit = 560 if SIGNALS > 100 else 110
-    done = run_python(PROGRAM, operation, str(SIGNALS), str(library), str(ROOT), limit=limit)
+    done = run_python(PROGRAM, operation, str(SIGNALS), str(library), str(ROOT), limit=LIMIT_S - 10)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == [str(SIGNALS), "0"]
