@@ -74,7 +74,7 @@ class Resources(NamedTuple):
 
     @classmethod
     def now(cls) -> Resources:
-        tasks = os.listdir("/proc/self/task")
+        tasks = _threads()
         return cls(_children(tasks), _descriptors(), frozenset(tasks), _shared_mappings())
 
     def beyond(self, before: Resources) -> list[str]:
@@ -93,6 +93,14 @@ class Resources(NamedTuple):
 # Translated code of the last programs, which the library keeps for DPUs that run them again; that
 # they are few is tested in tests/dpu/unit/test_programs_kept.c.
 KEPT = "/memfd:host-code"
+
+
+def _threads() -> list[str]:
+    """List the threads until two lists agree: the kernel leaves out what follows one that ends."""
+    tasks: list[str] = []
+    while tasks != (again := os.listdir("/proc/self/task")):
+        tasks = again
+    return tasks
 
 
 def _children(tasks: Sequence[str]) -> frozenset[int]:
