@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -268,6 +269,25 @@ def test_ranks_that_put_into_each_others_streams_go_on_with_full_rx_buffers(make
             stream, data = device.streams.pull(20)
             assert stream == 3
             assert np.all(np.frombuffer(data, "f4") == number)
+
+    everywhere(devices, body)
+
+
+def test_a_put_that_comes_during_a_barrier_comes_after_what_the_rank_writes_next(make, everywhere):
+    devices = make(2)
+
+    def body(device, rank):
+        a = filled(device, 8) + rank
+        if rank == 1:
+            time.sleep(0.3)  # so that the other one sleeps in the barrier
+            device.stream_put(a, 8, 0, 3)
+        device.barrier()
+        if rank == 0:
+            device.copy_to_stream(a)
+            for sent in (a, a + 1):
+                result = device.allocate((8,))
+                device.copy_from_stream(result)
+                assert np.all(result == sent)
 
     everywhere(devices, body)
 
