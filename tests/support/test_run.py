@@ -125,6 +125,14 @@ def test_the_quickest_tests_fit_into_a_budget(
     assert leave_out_long(items, tmp_path / "none") == []  # type: ignore[arg-type]
 
 
+def test_parts_take_turns_in_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(BUDGET, "0.7")
+    names = ["tests/x/abi/a", "tests/x/abi/b", "tests/x/abi/c", "tests/x/reference/d"]
+    items = [SimpleNamespace(nodeid=name) for name in names]
+    out = leave_out_long(items, tmp_path / "none")  # type: ignore[arg-type]
+    assert [item.nodeid for item in out] == ["tests/x/abi/c"]
+
+
 def test_a_run_ends_with_its_parts_and_what_failed(tmp_path: Path) -> None:
     (tmp_path / "tests/one").mkdir(parents=True)
     (tmp_path / "tests/two").mkdir()
