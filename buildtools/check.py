@@ -5,8 +5,8 @@
 
 Files that differ from BASE (the common ancestor with main, or the last commit on main itself) are
 linted. The folders that they are in, and those that may use them (LAYERS in tests/test_layout.py),
-say which tests are run: C units, without sanitizers, then the quickest tests of each part, until
-the time is up. What is left out is for `make test`.
+say which tests are run: C units, without sanitizers, and the quickest others of each part, for some
+time. What is left out is for `make test`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from buildtools.graph import ROOT
 from tests.test_layout import LAYERS, allowed, layer_of
 
 BIN = Path(sys.executable).parent
-SECONDS_PER_CORE = 25
+SECONDS_PER_CORE = 20
 # Folders with tests of a part's C.
 OF_C = ("unit", "abi", "reference", "mapper", "package")
 

@@ -26,9 +26,12 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
 from buildtools import graph
 
 __all__ = [
+    "FOUND_BY_ASAN",
     "ROOT",
     "STANDARD",
     "STRICT",
@@ -55,6 +58,10 @@ CONFIGURATIONS = {
     "plain": "plain",
     "installed": _installed,
 }
+# What only AddressSanitizer finds.
+FOUND_BY_ASAN = pytest.mark.skipif(
+    CONFIGURATIONS["asan"] != "asan", reason="programs are built without sanitizers"
+)
 
 
 # Programs that were built before the tests began, and are not asked for again.

@@ -114,9 +114,9 @@ def test_the_quickest_tests_fit_into_a_budget(
     assert left("3.3") == (["a", "c", "d"], ["b"])
     assert left("3.1") == (["a", "d"], ["c", "b"])
     assert left("0.1") == ([], ["d", "a", "c", "b"])
-    monkeypatch.setenv(BUDGET, "3.3")
-    names = ("tests/x/abi/a", "tests/x/unit/b", "tests/x/unit/c")
-    times.write_text(json.dumps({names[0]: 0.2, names[1]: 3.0}))
+    monkeypatch.setenv(BUDGET, "0.3")
+    names = ("tests/x/abi/a", "tests/x/abi/b", "tests/x/unit/c", "tests/x/unit/d")
+    times.write_text(json.dumps({names[0]: 0.4, names[2]: 3.0}))
     items = [SimpleNamespace(nodeid=name) for name in names]
     leave_out_long(items, times)  # type: ignore[arg-type]
     assert [item.nodeid for item in items] == list(names[1:])
