@@ -58,7 +58,7 @@ CONFIGURATIONS = {
     "plain": "plain",
     "installed": _installed,
 }
-# What only AddressSanitizer finds.
+# Marks tests of what only AddressSanitizer finds.
 FOUND_BY_ASAN = pytest.mark.skipif(
     CONFIGURATIONS["asan"] != "asan", reason="programs are built without sanitizers"
 )
